@@ -1,0 +1,104 @@
+/** What the charts take. Kubernetes' own shapes (tolerations, affinity, …) are passed through as they are. */
+import type { BootstrapValues } from '../../api/fleet/bootstrap-values.ts';
+import type { HubConfig } from '../../api/fleet/hub-config.ts';
+
+/** One environment variable of a container; `valueFrom` as in Kubernetes. */
+export interface EnvVar {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: Readonly<Record<string, unknown>>;
+}
+
+/** A toleration as in Kubernetes. */
+export interface Toleration {
+  readonly key?: string;
+  readonly operator?: string;
+  readonly value?: string;
+  readonly effect?: string;
+  readonly tolerationSeconds?: number;
+}
+
+/** Resource requests and limits as in Kubernetes. */
+export interface ResourceRequirements {
+  readonly requests?: Readonly<Record<string, string | number>>;
+  readonly limits?: Readonly<Record<string, string | number>>;
+  readonly claims?: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** What hub and agent have in common. */
+export interface WorkloadProps {
+  /** Container image. Required. */
+  readonly image: string;
+  /** `Always`, `IfNotPresent` or `Never`. Default: what Kubernetes takes for the image's tag. */
+  readonly imagePullPolicy?: string;
+  /** Names of Secrets in the workload's namespace. Order has no meaning. Default: none. */
+  readonly imagePullSecrets?: readonly (string | { readonly name?: string | undefined })[];
+  /** Pods; the one that holds the Lease works, the others stand by. Default: 1. */
+  readonly replicas?: number;
+  /** Added to the container's environment; a name that muster sets itself is overridden. Default: none. */
+  readonly envVars?: readonly EnvVar[];
+  /** Added to the two default tolerations. Order has no meaning. Default: none. */
+  readonly tolerations?: readonly Toleration[];
+  /** Requests and limits; replaces the defaults (requests only) as a whole. */
+  readonly resources?: ResourceRequirements;
+  /** Use the node's network, with strategy Recreate so that two pods never want one port. Default: false. */
+  readonly hostNetwork?: boolean;
+}
+
+/** Scheduling of the agent, as in `spec.agentSchedulingCustomization` of a Cluster. */
+export interface SchedulingCustomization {
+  readonly priorityClass?: { readonly value?: number; readonly preemptionPolicy?: string };
+  /** Numbers or percentages as text. Both other than `0` is an error; neither means `maxUnavailable: 0`. */
+  readonly podDisruptionBudget?: { readonly minAvailable?: string; readonly maxUnavailable?: string };
+}
+
+/** The agent in a downstream cluster. */
+export interface AgentProps extends WorkloadProps {
+  /** Default: `cattle-fleet-system`. */
+  readonly namespace?: string;
+  /** Default: `['muster', 'agent']`; `['fleetagent']` for an image of Fleet. */
+  readonly command?: readonly string[];
+  /** Registry (and path) put before the image (Fleet: privateRepoURL). Default: none. */
+  readonly privateRepoURL?: string;
+  /** Registry prefix that `privateRepoURL` replaces (Fleet: systemDefaultRegistry). Default: none. */
+  readonly systemDefaultRegistry?: string;
+  /** Keeps apart several agents of one cluster; a Cluster's `spec.agentNamespace`. Default: empty. */
+  readonly agentScope?: string;
+  /** Time between heartbeats, a Go duration. Default: `15m`. */
+  readonly checkinInterval?: string;
+  /** Replaces the default affinity (prefers nodes labelled `fleet.cattle.io/agent=true`). */
+  readonly affinity?: Readonly<Record<string, unknown>>;
+  readonly schedulingCustomization?: SchedulingCustomization;
+  /** Identity at the hub. Default: the agent takes the UID of the namespace kube-system. */
+  readonly clientID?: string;
+  /** Labels that the agent asks for when it registers. Default: none. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** `system-store` or `strict`. Default: the agent's own (`system-store`). */
+  readonly agentTLSMode?: string;
+  /** A Go duration. Default: the agent's own (`15m`). */
+  readonly garbageCollectionInterval?: string;
+  /** Reconciles at a time, as text (Fleet: agentWorkers). Default: 50 each. */
+  readonly workers?: { readonly bundledeployment?: string; readonly drift?: string };
+  /** Values of a registration token. Given: the manifests hold a credential, so do not commit them to Git. */
+  readonly bootstrap?: BootstrapValues;
+  /** Restarts the agent when it changes (a Cluster's `spec.redeployAgentGeneration`). Default: none. */
+  readonly redeployGeneration?: number;
+  /**
+   * Whether the agent installs workloads. False: it may only register and report. True: every right on its cluster,
+   * as Fleet's agent has, because bundles may hold anything. Default: false.
+   */
+  readonly deploysWorkloads?: boolean;
+}
+
+/** The hub. */
+export interface HubProps extends WorkloadProps {
+  /** System namespace. Default: `cattle-fleet-system`. */
+  readonly namespace?: string;
+  /** Written to ConfigMap `fleet-controller`; `agentImage` defaults to `image`, as one image serves both. */
+  readonly config: HubConfig;
+  /**
+   * Namespaces that may hold Clusters and tokens: made, labelled and opened to the hub. More can be added later by
+   * the label `muster.dev/workspace=true`. Order has no meaning. Default: `fleet-default` and `fleet-local`.
+   */
+  readonly workspaces?: readonly string[];
+}
