@@ -1,0 +1,74 @@
+/**
+ * Structured logs: pino, one JSON object per line. Secrets are kept out twice: by path, and by the shape of a JSON
+ * web token in the finished line.
+ */
+import { destination, pino } from 'pino';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+/** What the runtime asks of a logger; a pino logger is one. */
+export interface Logger {
+  debug(fields: object, message?: string): void;
+  info(fields: object, message?: string): void;
+  warn(fields: object, message?: string): void;
+  error(fields: object, message?: string): void;
+  /** A logger that adds `fields` to every line. */
+  child(fields: Record<string, unknown>): Logger;
+}
+
+/** Options of {@link createLogger}. */
+export interface LoggerOptions {
+  /** Default: `info`. */
+  readonly level?: LogLevel;
+  /** Field `name` of every line, such as `hub`. */
+  readonly name?: string;
+  /** Takes finished lines. Default: standard error, unbuffered, so that the last line before a crash is there. */
+  readonly write?: (line: string) => void;
+}
+
+const secretKeys = [
+  'token',
+  'password',
+  'kubeconfig',
+  'authorization',
+  'key',
+  'clientKey',
+  'data',
+  'stringData',
+  'values',
+];
+
+/** Header, payload and signature of a JSON web token, as every ServiceAccount token is. */
+const jsonWebToken = /eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g;
+
+/** Replaces JSON web tokens in a text by `[redacted]`. */
+export function redactTokens(text: string): string {
+  return text.includes('eyJ') ? text.replace(jsonWebToken, '[redacted]') : text;
+}
+
+/** A logger whose lines carry no credentials. `error` and `err` fields are written with type, message and stack. */
+export function createLogger(options: LoggerOptions = {}): Logger {
+  const stream = options.write === undefined ? destination({ fd: 2, sync: true }) : { write: options.write };
+  return pino(
+    {
+      level: options.level ?? 'info',
+      ...(options.name === undefined ? {} : { name: options.name }),
+      base: undefined,
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { error: pino.stdSerializers.err, err: pino.stdSerializers.err },
+      redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '[redacted]' },
+      hooks: { streamWrite: redactTokens },
+    },
+    stream,
+  );
+}
+
+/** Drops every line; the default where no logger is given. */
+export const silentLogger: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => silentLogger,
+};
