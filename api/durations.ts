@@ -35,4 +35,52 @@ export const durations = {
   agentEventRepeat: 10 * 60_000,
   /** Longest single timer: timers of Node overflow at 24.8 days. */
   agentLongestWait: 24 * 3_600_000,
+
+  // kube: transport, watches, queues, leases
+  /** One attempt of a call, connect included: half of the 60 s after which an API server itself gives up. */
+  requestTimeout: 30_000,
+  /** TCP, proxy and TLS handshake: a host that drops packets must not use up the whole request deadline. */
+  connectTimeout: 10_000,
+  /** An idle connection is closed after this; below the 90 s and more that API servers and load balancers keep it. */
+  idleConnection: 60_000,
+  /** First and longest pause between attempts of an idempotent call; doubled each time, with jitter. */
+  retryFirst: 100,
+  retryLast: 5_000,
+  /** A server's Retry-After beyond this is an error for the caller instead of a wait. */
+  retryAfterLongest: 10_000,
+  /** Watches ask the server for a length drawn from this range, so that reconnects spread (client-go: 5 to 10 min). */
+  watchShortest: 5 * 60_000,
+  watchLongest: 10 * 60_000,
+  /** A watch without a byte for this long is half-open: bookmarks come about every minute. */
+  watchInactivity: 90_000,
+  /** Pause before a watch that ended in an error starts again (client-go: 800 ms to 30 s). */
+  watchRetryFirst: 100,
+  watchRetryLast: 30_000,
+  /** A watch that lived this long was healthy: its next failure starts with the shortest pause again. */
+  watchHealthy: 10_000,
+  /** A token file is read again after this (client-go: 1 min; the kubelet renews a token at 80 % of its life). */
+  tokenFileReload: 60_000,
+  /** An exec plugin's credential is renewed this long before it expires, so that no request carries a dead one. */
+  execExpiryMargin: 10_000,
+  /** An exec plugin that has not answered by then is ended: it may be waiting for a person. */
+  execTimeout: 60_000,
+  /** First and longest pause before a failed key is reconciled again (controller-runtime: 5 ms to 1000 s). */
+  reconcileRetryFirst: 5,
+  reconcileRetryLast: 5 * 60_000,
+  /** A reconcile that takes longer is told to stop through its signal. */
+  reconcileTimeout: 2 * 60_000,
+  /** A reconcile that ignores its signal for this long loses its worker (its key stays locked). */
+  reconcileAbandon: 5_000,
+  /** How long a stopping process lets running reconciles finish; below the 30 s that a pod is given. */
+  shutdownGrace: 15_000,
+  /** How long a stopping process tries to write its last events. */
+  shutdownFlush: 3_000,
+  /** Leader election (client-go: 15 s lease, 10 s deadline, 2 s retry); deadline < lease, so that two never lead. */
+  leaseDuration: 15_000,
+  leaseRenewDeadline: 10_000,
+  leaseRetry: 2_000,
+  /** Repeats of an event within this are counted in one series instead of written anew (client-go: 6 min). */
+  eventSeries: 6 * 60_000,
+  /** An object's burst of events is earned back one by one in this time (client-go: burst 25, one per 5 min). */
+  eventRefill: 5 * 60_000,
 } as const;

@@ -40,7 +40,7 @@ export interface ControllerOptions {
   readonly concurrency?: number;
   /** Default: `durations.reconcileTimeout`. */
   readonly reconcileTimeoutMs?: number;
-  /** Default: `durations.reconcileBackoffBase` to `reconcileBackoffMax`. */
+  /** Default: `durations.reconcileRetryFirst` to `reconcileRetryLast`. */
   readonly backoff?: BackoffOptions;
 }
 
