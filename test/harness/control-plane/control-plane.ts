@@ -1,0 +1,225 @@
+/**
+ * A real Kubernetes control plane on loopback: etcd, kube-apiserver, kube-controller-manager and, when asked for,
+ * kube-scheduler. As many side by side as memory allows (about 0.45 GB each); ready in about 4 s; gone with the test run.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MusterError } from '../../../api/errors.ts';
+import { binary } from '../binaries.ts';
+import { httpGet } from '../http-get.ts';
+import { limits } from '../limits.ts';
+import { ManagedProcess } from '../managed-process.ts';
+import type { KeyPair } from '../pki/authority.ts';
+import { poll } from '../poll.ts';
+import { claimPort } from '../run/claims.ts';
+import type { Claim } from '../run/claims.ts';
+import { currentRun } from '../run/run.ts';
+import { argumentsOf } from './arguments.ts';
+import type { Component, PlanePorts } from './arguments.ts';
+import { kubeconfigText, planeFiles } from './files.ts';
+import type { KubeconfigUser, PlaneFiles } from './files.ts';
+
+/** Options of {@link ControlPlane.start}. */
+export interface ControlPlaneOptions {
+  /** For folders and messages. Default: `plane`. */
+  readonly name?: string;
+  /** Where its data and logs go. Default: a folder that vanishes with the run. A given folder is kept, and reused. */
+  readonly dir?: string;
+  /** Added to the apiserver's own; later ones win. */
+  readonly apiServerArgs?: readonly string[];
+  readonly controllerManagerArgs?: readonly string[];
+  /** Default: true. Without it nothing fills token Secrets, deletes namespaces, collects owners or makes Pods. */
+  readonly controllerManager?: boolean;
+  /** Default: false. Only needed by pods that name no node. */
+  readonly scheduler?: boolean;
+}
+
+/** A running control plane. */
+export class ControlPlane {
+  readonly name: string;
+  /** Its folder: keys, data, `COMPONENT.log`. */
+  readonly dir: string;
+  /** `https://127.0.0.1:PORT` */
+  readonly server: string;
+  readonly port: number;
+  /** The CA that signs serving and client certificates, PEM. */
+  readonly ca: string;
+  /** The bearer token of a member of `system:masters`. */
+  readonly adminToken: string;
+  /** The admin's kubeconfig, as text. */
+  readonly kubeconfig: string;
+  readonly kubeconfigPath: string;
+  #files: PlaneFiles;
+  #ports: PlanePorts;
+  #claims: readonly Claim<number>[];
+  #options: ControlPlaneOptions;
+  #processes = new Map<Component, ManagedProcess>();
+
+  /**
+   * Starts one and waits until every component is ready.
+   *
+   * @throws MusterError INTERNAL with the last lines of the log of the component that ended; TIMEOUT; NOT_FOUND when a
+   * program is missing.
+   */
+  static async start(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+    const run = await currentRun();
+    const dir = options.dir ?? run.makeDir(options.name ?? 'plane');
+    const claims = await Promise.all(Array.from({ length: 5 }, () => claimPort()));
+    const plane = new ControlPlane(planeFiles(dir), claims, options);
+    try {
+      await plane.#startAll();
+      return plane;
+    } catch (error) {
+      await plane.close();
+      throw error;
+    }
+  }
+
+  private constructor(files: PlaneFiles, claims: readonly Claim<number>[], options: ControlPlaneOptions) {
+    const port = (index: number): number => claims[index]?.value ?? 0;
+    this.#files = files;
+    this.#claims = claims;
+    this.#options = options;
+    this.#ports = {
+      'kube-apiserver': port(0),
+      etcd: port(1),
+      'etcd-peer': port(2),
+      'kube-controller-manager': port(3),
+      'kube-scheduler': port(4),
+    };
+    this.name = options.name ?? 'plane';
+    this.dir = files.dir;
+    this.port = port(0);
+    this.server = `https://127.0.0.1:${this.port}`;
+    this.ca = files.authority.cert;
+    this.adminToken = files.adminToken;
+    this.kubeconfig = this.kubeconfigFor({ token: files.adminToken });
+    this.kubeconfigPath = files.path('kubeconfig');
+    writeFileSync(this.kubeconfigPath, this.kubeconfig, { mode: 0o600 });
+  }
+
+  /** A kubeconfig for this server with another user (and server: a proxy's). */
+  kubeconfigFor(user: KubeconfigUser, options: { server?: string; ca?: string; namespace?: string } = {}): string {
+    return kubeconfigText(options.server ?? this.server, options.ca ?? this.ca, user, options.namespace);
+  }
+
+  /** A client certificate of this plane's CA. `organizations` are groups. */
+  issueClientCertificate(commonName: string, organizations: readonly string[] = []): KeyPair {
+    return this.#files.authority.issue({ commonName, organizations, usages: ['client'] });
+  }
+
+  /** True while the component's process runs. */
+  isRunning(component: Component): boolean {
+    return this.#processes.get(component)?.running === true;
+  }
+
+  /** The process, for tests that signal it (SIGSTOP, SIGKILL). Undefined before its first start. */
+  processOf(component: Component): ManagedProcess | undefined {
+    return this.#processes.get(component);
+  }
+
+  logFile(component: Component): string {
+    return join(this.dir, `${component}.log`);
+  }
+
+  /** Ends one component and leaves the others alone. Nothing happens when it is not running. */
+  async stop(component: Component, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    await this.#processes.get(component)?.stop({ signal });
+  }
+
+  /** Ends one component if it runs, starts it on the same port and data, and waits until it is ready. */
+  async restart(component: Component): Promise<void> {
+    await this.stop(component);
+    await this.#start(component);
+  }
+
+  /**
+   * Waits until kube-controller-manager has done its first work in the namespace `default`: the ServiceAccount and the
+   * ConfigMap with the root CA, without which no Pod can be made.
+   */
+  async whenWorking(): Promise<void> {
+    const paths = ['serviceaccounts/default', 'configmaps/kube-root-ca.crt'];
+    await this.#wait('kube-controller-manager', async () => {
+      const seen = await Promise.all(paths.map((path) => this.#get(`/api/v1/namespaces/default/${path}`)));
+      return seen.every(succeeded) ? true : undefined;
+    });
+  }
+
+  /** Ends everything, the apiserver before its etcd (one that loses its etcd does not end), and frees the ports. */
+  async close(): Promise<void> {
+    const { etcd: _etcd, 'etcd-peer': _peer, ...others } = this.#ports;
+    const signal = this.#options.dir === undefined ? 'SIGKILL' : 'SIGTERM'; // kept data is to be closed properly
+    await Promise.all((Object.keys(others) as Component[]).map((component) => this.stop(component, signal)));
+    await this.stop('etcd', signal);
+    for (const claim of this.#claims) claim.release();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #startAll(): Promise<void> {
+    await this.#start('etcd');
+    await this.#start('kube-apiserver');
+    const rest: Component[] = [];
+    if (this.#options.controllerManager !== false) rest.push('kube-controller-manager');
+    if (this.#options.scheduler === true) rest.push('kube-scheduler');
+    await Promise.all(rest.map((component) => this.#start(component)));
+  }
+
+  async #start(component: Component): Promise<void> {
+    const extra: Partial<Record<Component, readonly string[]>> = {
+      'kube-apiserver': this.#options.apiServerArgs ?? [],
+      'kube-controller-manager': this.#options.controllerManagerArgs ?? [],
+    };
+    mkdirSync(this.dir, { recursive: true });
+    const started = await ManagedProcess.start({
+      name: component,
+      command: await binary(component),
+      args: [...argumentsOf(component, this.#files, this.#ports), ...(extra[component] ?? [])],
+      logFile: this.logFile(component),
+      cwd: this.dir,
+    });
+    this.#processes.set(component, started);
+    await this.#wait(component, () => this.#isReady(component));
+  }
+
+  /** Waits for a component that must stay up meanwhile. */
+  async #wait(component: Component, look: () => Promise<true | undefined>): Promise<void> {
+    const running = this.#processes.get(component);
+    const wait = new AbortController();
+    const ready = poll(look, { what: `${component} of ${this.name}`, limitMs: limits.start, signal: wait.signal });
+    try {
+      await Promise.race(running === undefined ? [ready] : [ready, running.failure()]);
+    } catch (error) {
+      if (!(error instanceof MusterError) || error.code !== 'TIMEOUT' || running === undefined) throw error;
+      throw new MusterError('TIMEOUT', `${error.message}; its log ends with\n${running.logTail()}`, { cause: error });
+    } finally {
+      wait.abort();
+      ready.catch(() => undefined); // its own end was reported above or no longer matters
+    }
+  }
+
+  async #isReady(component: Component): Promise<true | undefined> {
+    switch (component) {
+      case 'etcd':
+        return succeeded(await httpGet({ server: `http://127.0.0.1:${this.#ports.etcd}` }, '/health'));
+      case 'kube-apiserver':
+        // The namespace is made by the apiserver itself, a moment after it calls itself ready.
+        return succeeded(await this.#get('/readyz')) && succeeded(await this.#get('/api/v1/namespaces/default'));
+      case 'kube-controller-manager':
+      case 'kube-scheduler': {
+        const server = `https://127.0.0.1:${this.#ports[component]}`;
+        return succeeded(await httpGet({ server, ca: this.ca }, '/healthz'));
+      }
+    }
+  }
+
+  #get(path: string): ReturnType<typeof httpGet> {
+    return httpGet({ server: this.server, ca: this.ca, token: this.adminToken }, path);
+  }
+}
+
+function succeeded(answer: { status: number } | undefined): true | undefined {
+  return answer?.status === 200 ? true : undefined;
+}
