@@ -60,6 +60,8 @@ export const annotations = {
   serviceAccountName: 'kubernetes.io/service-account.name',
   /** On a ClusterRegistration of our agent, value `rotating`: it renews its token itself, so a short-lived one will do. */
   credential: 'muster.dev/credential',
+  /** On a bootstrap Secret: the request that our agent sends for it, so that a killed agent resumes that one. */
+  registrationRequest: 'muster.dev/registration-request',
   /** On any object: hash of what muster last applied, where the object itself cannot tell. */
   appliedHash: 'muster.dev/applied-hash',
 } as const;

@@ -1,0 +1,40 @@
+/** The sign of life: `status.agent` of the Cluster, written the way Fleet's agent writes it. */
+import { Clusters } from '../../../api/fleet/kinds.ts';
+import type { ObjectKey } from '../../../api/resource.ts';
+import { isInvalid } from '../../kube/api-error.ts';
+import type { CallOptions, KubeClient } from '../../kube/client.ts';
+
+/** Options of {@link sendHeartbeat}. */
+export interface Heartbeat {
+  /** The Cluster on the hub. */
+  readonly cluster: ObjectKey;
+  /** Where the agent lives at the edge. */
+  readonly agentNamespace: string;
+  /** Milliseconds since 1970. Default: now. */
+  readonly now?: number;
+}
+
+/**
+ * Sends one heartbeat: a JSON patch that replaces `status.agent` and nothing else. A Cluster that has no status yet
+ * refuses such a patch (422); then the same value goes as a merge patch, which makes the parent.
+ */
+export async function sendHeartbeat(hub: KubeClient, beat: Heartbeat, options: CallOptions = {}): Promise<void> {
+  const agent = { lastSeen: wireTime(beat.now ?? Date.now()), namespace: beat.agentNamespace };
+  const patch = [{ op: 'add', path: '/status/agent', value: agent }];
+  try {
+    await hub.patch(Clusters, beat.cluster, patch, { ...options, type: 'json', subresource: 'status' });
+  } catch (error) {
+    if (!isInvalid(error)) throw error;
+    await hub.patch(Clusters, beat.cluster, { status: { agent } }, { ...options, type: 'merge', subresource: 'status' });
+  }
+}
+
+/** Kubernetes' `metav1.Time`: RFC 3339, whole seconds, UTC. */
+export function wireTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** Pause before the next heartbeat: `intervalMs` ± 5 %, so that agents started together drift apart. */
+export function heartbeatDelay(intervalMs: number, random: () => number = Math.random): number {
+  return intervalMs * (0.95 + 0.1 * random());
+}

@@ -1,0 +1,35 @@
+/** What a ServiceAccount token says about itself, read without checking its signature: for timing and names only. */
+
+/** Claims of a ServiceAccount token. Times are seconds since 1970, by the clock of the API server that issued it. */
+export interface TokenClaims {
+  /** `system:serviceaccount:<namespace>:<name>`. */
+  readonly subject?: string;
+  readonly issuedAt?: number;
+  /** Absent on tokens of ServiceAccount Secrets: those never expire. */
+  readonly expiresAt?: number;
+}
+
+/** The claims of `token`; none when it is no JSON web token (a hub may hand out any opaque text). */
+export function readClaims(token: string): TokenClaims {
+  const payload = token.split('.')[1];
+  if (payload === undefined) return {};
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
+    if (typeof claims !== 'object' || claims === null) return {};
+    const { sub, iat, exp } = claims as { sub?: unknown; iat?: unknown; exp?: unknown };
+    return {
+      ...(typeof sub === 'string' ? { subject: sub } : {}),
+      ...(typeof iat === 'number' ? { issuedAt: iat } : {}),
+      ...(typeof exp === 'number' ? { expiresAt: exp } : {}),
+    };
+  } catch {
+    return {};
+  }
+}
+
+/** The ServiceAccount that a token belongs to; `undefined` when its subject names none. */
+export function serviceAccountOf(claims: TokenClaims): { namespace: string; name: string } | undefined {
+  const [system, kind, namespace, name, ...more] = (claims.subject ?? '').split(':');
+  if (system !== 'system' || kind !== 'serviceaccount' || !namespace || !name || more.length > 0) return undefined;
+  return { namespace, name };
+}
