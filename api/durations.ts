@@ -83,4 +83,57 @@ export const durations = {
   eventSeries: 6 * 60_000,
   /** An object's burst of events is earned back one by one in this time (client-go: burst 25, one per 5 min). */
   eventRefill: 5 * 60_000,
+
+  // provider: how long a Pulumi operation may take unless its `timeouts` say otherwise
+  /** A new cluster's first image pull and agent start are within it. */
+  providerCreate: 5 * 60_000,
+  providerUpdate: 5 * 60_000,
+  /** Finalizers wait for agents; a cluster that is gone for good must not hold a destroy for longer. */
+  providerDelete: 3 * 60_000,
+  /** Refresh and preview: a few requests. */
+  providerRead: 60_000,
+  /** Asking which cluster a changed kubeconfig leads to, in a preview; one that does not answer is told by the update. */
+  providerIdentity: 5_000,
+  /** Pause before a broken watch is opened again. */
+  providerRewatch: 500,
+
+  // registration: grants and credentials
+  /** RBAC is effective some milliseconds after it is written; first and longest pause between two looks. */
+  grantVerifyFirst: 10,
+  grantVerifyLast: 500,
+  /** Rights that are not effective after this will not become so by waiting: a ClusterRole is missing. */
+  grantVerifyDeadline: 10_000,
+  /** Token of an agent that renews it: a cluster may be switched off for a season and still come back. */
+  rotatingCredential: 90 * 86_400_000,
+  /** A server that caps tokens below this gives too little time to be offline: then a token without end is used. */
+  rotatingCredentialLeast: 7 * 86_400_000,
+  /** Token of an agent that never renews it: longer than any agent lives; it dies with its ServiceAccount. */
+  durableCredential: 10 * 365 * 86_400_000,
+  /** kube-controller-manager fills a token Secret within milliseconds when it runs at all. */
+  tokenSecretDeadline: 10_000,
+  /** How far two clocks may differ before an expiry that was granted counts as cut. */
+  clockTolerance: 60_000,
+
+  // hub
+  /** An answered request's Secret stays for this long after a heartbeat: the agent has stored its credential by then. */
+  registrationSecretUsed: 60_000,
+  /** A cluster is offline after this many missed heartbeats (a number, not a time). */
+  missedHeartbeats: 3,
+  /** Import token is renewed this long before it ends while no agent has used it, so that none starts with a dead one. */
+  importTokenMargin: 3_600_000,
+  /** One call to a downstream API server during an import: a broken one must not hold a worker for long. */
+  edgeRequest: 5_000,
+  /** First and longest pause before a failed import is tried again; a changed kubeconfig wakes it at once. */
+  importRetryFirst: 1_000,
+  importRetryLast: 5 * 60_000,
+  /** How long deleting a Cluster tries to remove the agent from an edge that does not answer; then it lets go. */
+  edgeDetachDeadline: 2 * 60_000,
+  /** Pause between those tries; doubled each time. */
+  edgeDetachRetryFirst: 500,
+  edgeDetachRetryLast: 15_000,
+  /** A client of a downstream cluster that was not used for this long is closed. */
+  edgeClientIdle: 10 * 60_000,
+  /** Fault of a single object (not of the API server): tried again this late at most, as an event will come. */
+  hubRetryFirst: 50,
+  hubRetryLast: 60_000,
 } as const;
