@@ -1,11 +1,25 @@
-/** Where the real programs are. */
+/** Where the real programs are: `tools/` finds or builds them; each is looked for once per test process. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { MusterError } from '../../api/errors.ts';
+import { ensureTools } from '../../tools/index.ts';
+import type { ToolName } from '../../tools/index.ts';
 
-/** The path of a program on PATH, or undefined. */
+const found = new Map<ToolName, Promise<string>>();
+
+/**
+ * The path of a program.
+ *
+ * @throws ToolError when it is neither on PATH nor in the cache and cannot be made.
+ */
+export function binary(name: ToolName): Promise<string> {
+  const known = found.get(name) ?? ensureTools([name]).then((tools) => tools[name].path);
+  found.set(name, known);
+  return known;
+}
+
+/** The path of a program of the operating system, or undefined; nothing is installed. */
 export function onPath(name: string): string | undefined {
-  // Debian keeps runc and iptables in a folder that only root's PATH has.
+  // Debian keeps runc and iptables in folders that only root's PATH has.
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/local/sbin', '/usr/sbin', '/sbin'];
   return folders
     .filter(Boolean)
@@ -20,11 +34,4 @@ function isExecutable(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** The path of a program. */
-export async function binary(name: string): Promise<string> {
-  const path = onPath(name);
-  if (path !== undefined) return Promise.resolve(path);
-  throw new MusterError('NOT_FOUND', `program ${name} is not on PATH`, { hint: 'Run `npm run tools` first.' });
 }

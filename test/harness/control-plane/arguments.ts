@@ -69,6 +69,12 @@ function controllerManager(files: PlaneFiles, ports: PlanePorts): string[] {
     `--cluster-signing-cert-file=${files.path('ca.crt')}`,
     `--cluster-signing-key-file=${files.path('ca.key')}`,
     '--use-service-account-credentials=true',
+    // Each of its 45 controllers first asks for a ServiceAccount and a token; at the default 20 requests a second that
+    // keeps the first Pod waiting for 5 s.
+    '--kube-api-qps=1000',
+    '--kube-api-burst=2000',
+    // As kubeadm: bootstrap tokens are signed for in cluster-info, and removed when they expire.
+    '--controllers=*,bootstrap-signer-controller,token-cleaner-controller',
   ];
 }
 

@@ -5,6 +5,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MusterError } from '../../../api/errors.ts';
+import type { KubeClient } from '../../../runtime/kube/client.ts';
+import { createClient } from '../../../runtime/kube/create-client.ts';
+import type { ClientOptions } from '../../../runtime/kube/create-client.ts';
 import { binary } from '../binaries.ts';
 import { httpGet } from '../http-get.ts';
 import { limits } from '../limits.ts';
@@ -108,6 +111,16 @@ export class ControlPlane {
     return this.#files.authority.issue({ commonName, organizations, usages: ['client'] });
   }
 
+  /** A new client with the admin's rights; the caller closes it. */
+  client(options?: ClientOptions): KubeClient {
+    return this.clientFor(this.adminToken, options);
+  }
+
+  /** A new client that signs in with a bearer token. */
+  clientFor(token: string, options?: ClientOptions): KubeClient {
+    return createClient({ server: this.server, ca: this.ca, token, contextName: this.name }, options);
+  }
+
   /** True while the component's process runs. */
   isRunning(component: Component): boolean {
     return this.#processes.get(component)?.running === true;
@@ -122,8 +135,14 @@ export class ControlPlane {
     return join(this.dir, `${component}.log`);
   }
 
-  /** Ends one component and leaves the others alone. Nothing happens when it is not running. */
-  async stop(component: Component, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  /**
+   * Ends one component and leaves the others alone; nothing happens when it is not running. Default: SIGTERM, but
+   * SIGKILL for etcd, which would wait 5 s for its clients to go and loses nothing by not waiting.
+   */
+  async stop(
+    component: Component,
+    signal: NodeJS.Signals = component === 'etcd' ? 'SIGKILL' : 'SIGTERM',
+  ): Promise<void> {
     await this.#processes.get(component)?.stop({ signal });
   }
 
@@ -147,10 +166,10 @@ export class ControlPlane {
 
   /** Ends everything, the apiserver before its etcd (one that loses its etcd does not end), and frees the ports. */
   async close(): Promise<void> {
-    const { etcd: _etcd, 'etcd-peer': _peer, ...others } = this.#ports;
-    const signal = this.#options.dir === undefined ? 'SIGKILL' : 'SIGTERM'; // kept data is to be closed properly
-    await Promise.all((Object.keys(others) as Component[]).map((component) => this.stop(component, signal)));
-    await this.stop('etcd', signal);
+    const signal = this.#options.dir === undefined ? 'SIGKILL' : 'SIGTERM'; // nobody will ask a folder that vanishes
+    const first: Component[] = ['kube-scheduler', 'kube-controller-manager', 'kube-apiserver'];
+    await Promise.all(first.map((component) => this.stop(component, signal)));
+    await this.stop('etcd');
     for (const claim of this.#claims) claim.release();
   }
 
