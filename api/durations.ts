@@ -31,6 +31,8 @@ export const durations = {
   /** Back-off between failed attempts, with jitter, reset by success. */
   agentRetryFirst: 1_000,
   agentRetryLast: 60_000,
+  /** A token that could not be renewed is tried again at least this often; a day's token has eight hours for it. */
+  agentRenewalRetryLongest: 3_600_000,
   /** A failure that lasts is repeated as an Event this often, so that it is still there when someone looks. */
   agentEventRepeat: 10 * 60_000,
   /** Longest single timer: timers of Node overflow at 24.8 days. */
