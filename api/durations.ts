@@ -86,6 +86,14 @@ export const durations = {
   /** An object's burst of events is earned back one by one in this time (client-go: burst 25, one per 5 min). */
   eventRefill: 5 * 60_000,
 
+  // components: probes of the hub's and the agent's pods
+  /** Until a pod was ready once: a rollout waits for nothing else, so ask often. */
+  probeStartupPeriod: 1_000,
+  /** Afterwards: a pod that is not ready any more has no Service to be taken out of, so seldom will do. */
+  probePeriod: 10_000,
+  /** A node that is short of CPU answers late; that is no reason to restart a pod. */
+  probeTimeout: 5_000,
+
   // provider: how long a Pulumi operation may take unless its `timeouts` say otherwise
   /** A new cluster's first image pull and agent start are within it. */
   providerCreate: 5 * 60_000,

@@ -1,0 +1,175 @@
+/** Chart of the agent in a downstream cluster, with the names of Fleet's own agent. */
+import { createHash } from 'node:crypto';
+import { ApiObject, Chart } from 'cdk8s';
+import type { Construct } from 'constructs';
+import { formatGoDuration } from '../../api/duration.ts';
+import { durations } from '../../api/durations.ts';
+import { formatAgentConfig } from '../../api/fleet/agent-config.ts';
+import { bootstrapSecretData } from '../../api/fleet/bootstrap-values.ts';
+import type { BootstrapValues } from '../../api/fleet/bootstrap-values.ts';
+import {
+  agentNames,
+  configKey,
+  configMapNames,
+  defaults,
+  labels,
+  managedByMuster,
+  secretNames,
+  secretTypes,
+} from '../../api/fleet/constants.ts';
+import { agentClusterRoleName, safeConcat } from '../../api/fleet/names.ts';
+import { agentClusterRules, agentNamespaceRules } from './agent-rbac.ts';
+import { addScheduling } from './agent-scheduling.ts';
+import { addBinding, addRole } from './chart-rbac.ts';
+import { resolveImage } from './image.ts';
+import { podAnnotations } from './names.ts';
+import { deployment } from './pod.ts';
+import type { AgentProps, EnvVar } from './props.ts';
+
+const common = { [labels.managedBy]: managedByMuster };
+
+/** Fleet: default affinity of the agent. */
+const preferMarkedNodes = {
+  nodeAffinity: {
+    preferredDuringSchedulingIgnoredDuringExecution: [
+      {
+        weight: 1,
+        preference: { matchExpressions: [{ key: 'fleet.cattle.io/agent', operator: 'In', values: ['true'] }] },
+      },
+    ],
+  },
+};
+
+/**
+ * Namespace, accounts, rights, configuration, Deployment `fleet-agent` and, when asked for, bootstrap Secret, priority
+ * class and disruption budget.
+ */
+export class FleetAgent extends Chart {
+  constructor(scope: Construct, id: string, props: AgentProps) {
+    super(scope, id);
+    const namespace = props.namespace ?? defaults.agentNamespace;
+    new ApiObject(this, 'namespace', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels: common } });
+    this.addAccounts(namespace);
+    this.addRights(namespace, props.deploysWorkloads ?? false);
+    this.addNetworkPolicy(namespace);
+    const configHash = this.addConfig(namespace, props);
+    if (props.bootstrap !== undefined) this.addBootstrap(namespace, props.bootstrap);
+    const priorityClassName = addScheduling(this, namespace, common, props.schedulingCustomization);
+    const annotations = {
+      ...(configHash === undefined ? {} : { [podAnnotations.config]: configHash }),
+      ...(props.redeployGeneration === undefined
+        ? {}
+        : { [podAnnotations.redeploy]: String(props.redeployGeneration) }),
+    };
+    new ApiObject(
+      this,
+      'deployment',
+      deployment(
+        {
+          name: agentNames.deployment,
+          labels: { ...common, app: agentNames.deployment },
+          namespace,
+          serviceAccount: agentNames.serviceAccount,
+          image: resolveImage(props.image, props.privateRepoURL, props.systemDefaultRegistry),
+          command: props.command ?? ['muster', 'agent'],
+          env: environment(props),
+          probeVariable: 'FLEET_AGENT_PROBE_BIND_ADDRESS',
+          metricsVariable: 'FLEET_AGENT_METRICS_BIND_ADDRESS',
+          // Requests only: what a limit must be depends on the charts that an agent is given to install.
+          resources: { requests: { cpu: '20m', memory: '64Mi' } },
+          affinity: props.affinity ?? preferMarkedNodes,
+          ...(priorityClassName === undefined ? {} : { priorityClassName }),
+          ...(Object.keys(annotations).length === 0 ? {} : { podAnnotations: annotations }),
+        },
+        props,
+      ),
+    );
+  }
+
+  private addAccounts(namespace: string): void {
+    const account = { apiVersion: 'v1', kind: 'ServiceAccount' };
+    const metadata = { namespace, labels: common };
+    new ApiObject(this, 'service-account', {
+      ...account,
+      metadata: { ...metadata, name: agentNames.serviceAccount },
+    });
+    // Pods that name no account get no credential in this namespace. The account is Kubernetes', so no label of ours.
+    new ApiObject(this, 'default-account', {
+      ...account,
+      metadata: { name: 'default', namespace },
+      automountServiceAccountToken: false,
+    });
+  }
+
+  private addRights(namespace: string, deploysWorkloads: boolean): void {
+    const subjects = [{ kind: 'ServiceAccount', name: agentNames.serviceAccount, namespace }];
+    const clusterRole = { kind: 'ClusterRole', name: agentClusterRoleName(namespace) };
+    addRole(this, { ...clusterRole, labels: common, rules: agentClusterRules(deploysWorkloads) });
+    addBinding(this, {
+      name: safeConcat(namespace, agentNames.deployment, 'role', 'binding'),
+      labels: common,
+      roleRef: clusterRole,
+      subjects,
+    });
+    const role = { kind: 'Role', name: agentNames.serviceAccount };
+    addRole(this, { ...role, namespace, labels: common, rules: agentNamespaceRules() });
+    addBinding(this, { name: role.name, namespace, labels: common, roleRef: role, subjects });
+  }
+
+  /** Namespaces may deny all traffic by default; the agent has to reach the hub. */
+  private addNetworkPolicy(namespace: string): void {
+    new ApiObject(this, 'network-policy', {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'NetworkPolicy',
+      metadata: { name: agentNames.networkPolicy, namespace, labels: common },
+      spec: { podSelector: {}, policyTypes: ['Ingress', 'Egress'], ingress: [{}], egress: [{}] },
+    });
+  }
+
+  /** The edge configuration, only when it says something. Returns its digest. */
+  private addConfig(namespace: string, props: AgentProps): string | undefined {
+    const given = {
+      ...(props.labels && Object.keys(props.labels).length > 0 ? { labels: sortKeys(props.labels) } : {}),
+      ...(props.clientID ? { clientID: props.clientID } : {}),
+      ...(props.agentTLSMode ? { agentTLSMode: props.agentTLSMode } : {}),
+      ...(props.garbageCollectionInterval ? { garbageCollectionInterval: props.garbageCollectionInterval } : {}),
+    };
+    if (Object.keys(given).length === 0) return undefined;
+    const text = formatAgentConfig(given);
+    new ApiObject(this, 'config', {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: configMapNames.agent, namespace, labels: common },
+      data: { [configKey]: text },
+    });
+    return createHash('sha256').update(text).digest('hex').slice(0, 16);
+  }
+
+  private addBootstrap(namespace: string, values: BootstrapValues): void {
+    new ApiObject(this, 'bootstrap', {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: secretNames.bootstrap, namespace, labels: common },
+      type: secretTypes.opaque,
+      data: bootstrapSecretData(values),
+    });
+  }
+}
+
+function environment(props: AgentProps): EnvVar[] {
+  return [
+    { name: 'BUNDLEDEPLOYMENT_RECONCILER_WORKERS', value: props.workers?.bundledeployment || defaults.agentWorkers },
+    { name: 'DRIFT_RECONCILER_WORKERS', value: props.workers?.drift || defaults.agentWorkers },
+    { name: 'NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
+    { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+    { name: 'AGENT_SCOPE', value: props.agentScope ?? '' },
+    { name: 'CHECKIN_INTERVAL', value: props.checkinInterval || defaults.checkinInterval },
+    { name: 'CATTLE_ELECTION_LEASE_DURATION', value: formatGoDuration(durations.agentLeaseDuration) },
+    { name: 'CATTLE_ELECTION_RETRY_PERIOD', value: formatGoDuration(durations.agentLeaseRetryPeriod) },
+    { name: 'CATTLE_ELECTION_RENEW_DEADLINE', value: formatGoDuration(durations.agentLeaseRenewDeadline) },
+  ];
+}
+
+function sortKeys(record: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

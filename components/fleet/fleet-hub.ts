@@ -1,0 +1,124 @@
+/** Chart of the hub: namespaces, rights with their fence, configuration, Deployment. */
+import { ApiObject, Chart } from 'cdk8s';
+import type { Construct } from 'constructs';
+import { annotations, configKey, configMapNames, defaults, labels, managedByMuster } from '../../api/fleet/constants.ts';
+import { formatHubConfig } from '../../api/fleet/hub-config.ts';
+import type { HubConfig } from '../../api/fleet/hub-config.ts';
+import { registrationNamespace } from '../../api/fleet/names.ts';
+import { version } from '../../api/version.ts';
+import { agentPolicies } from './agent-policies.ts';
+import { addBinding, addRole } from './chart-rbac.ts';
+import { hubPolicies } from './hub-policies.ts';
+import {
+  bundleDeploymentRules,
+  contentRules,
+  credentialRenewalRules,
+  hubClusterRules,
+  hubNamespaceRules,
+  hubSystemRules,
+} from './hub-rbac.ts';
+import { grantRoles, hubNames, workspaceLabel } from './names.ts';
+import { deployment } from './pod.ts';
+import { addPolicy } from './policy.ts';
+import type { HubProps } from './props.ts';
+
+const common = { [labels.managedBy]: managedByMuster };
+
+/** Needs Kubernetes 1.30 or newer on the hub, for its admission policies. */
+export class FleetHub extends Chart {
+  constructor(scope: Construct, id: string, props: HubProps) {
+    super(scope, id);
+    const system = props.namespace ?? defaults.systemNamespace;
+    const registration = registrationNamespace(system);
+    const workspaces = [...new Set(props.workspaces ?? [defaults.defaultNamespace, defaults.localNamespace])];
+    this.addNamespaces([system, registration], workspaces);
+    for (const policy of [...hubPolicies({ system, registration }), ...agentPolicies]) addPolicy(this, policy, common);
+    this.addGrantRoles();
+    this.addHubRights(system, [registration, ...workspaces]);
+    this.addConfig(system, { ...props.config, agentImage: props.config.agentImage ?? props.image });
+    new ApiObject(
+      this,
+      'deployment',
+      deployment(
+        {
+          name: hubNames.deployment,
+          labels: { ...common, app: hubNames.deployment },
+          namespace: system,
+          serviceAccount: hubNames.serviceAccount,
+          image: props.image,
+          command: ['muster', 'hub'],
+          env: [
+            { name: 'NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
+            { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+          ],
+          probeVariable: 'MUSTER_PROBE_BIND_ADDRESS',
+          metricsVariable: 'MUSTER_METRICS_BIND_ADDRESS',
+          // Requests only: the caches grow with the fleet, and a hub killed for memory comes back to the same fleet.
+          resources: { requests: { cpu: '100m', memory: '128Mi' } },
+        },
+        props,
+      ),
+    );
+  }
+
+  private addNamespaces(own: readonly string[], workspaces: readonly string[]): void {
+    for (const name of new Set([...own, ...workspaces])) {
+      new ApiObject(this, `namespace:${name}`, {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name, labels: workspaces.includes(name) ? { ...common, [workspaceLabel]: 'true' } : common },
+      });
+    }
+  }
+
+  private addGrantRoles(): void {
+    addRole(this, { name: grantRoles.bundleDeployment, labels: common, rules: bundleDeploymentRules });
+    addRole(this, { name: grantRoles.content, labels: common, rules: contentRules });
+    addRole(this, { name: grantRoles.credentialRenewal, labels: common, rules: credentialRenewalRules });
+    addRole(this, { name: grantRoles.hubNamespace, labels: common, rules: hubNamespaceRules });
+  }
+
+  private addHubRights(system: string, opened: readonly string[]): void {
+    const subjects = [{ kind: 'ServiceAccount', name: hubNames.serviceAccount, namespace: system }];
+    new ApiObject(this, 'service-account', {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: hubNames.serviceAccount, namespace: system, labels: common },
+    });
+    const clusterRole = { kind: 'ClusterRole', name: hubNames.role };
+    addRole(this, { name: hubNames.role, labels: common, rules: hubClusterRules });
+    addBinding(this, { name: hubNames.role, labels: common, roleRef: clusterRole, subjects });
+    addRole(this, { name: hubNames.role, namespace: system, labels: common, rules: hubSystemRules });
+    addBinding(this, {
+      name: hubNames.role,
+      namespace: system,
+      labels: common,
+      roleRef: { kind: 'Role', name: hubNames.role },
+      subjects,
+    });
+    for (const namespace of new Set(opened)) {
+      addBinding(this, {
+        name: hubNames.namespaceBinding,
+        namespace,
+        labels: common,
+        roleRef: { kind: 'ClusterRole', name: grantRoles.hubNamespace },
+        subjects,
+      });
+    }
+  }
+
+  private addConfig(namespace: string, config: HubConfig): void {
+    new ApiObject(this, 'config', {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: {
+        name: configMapNames.hub,
+        namespace,
+        labels: common,
+        // A running hub takes a change only from its own version, so that an upgrade restarts it first.
+        annotations: { [annotations.version]: version },
+      },
+      data: { [configKey]: formatHubConfig(config) },
+    });
+  }
+}

@@ -1,0 +1,161 @@
+/** The Deployment that hub and agent share: security context, environment, probes, volumes, scheduling. */
+import { durations } from '../../api/durations.ts';
+import { bindAddressOf, isLoopback } from './bind-address.ts';
+import type { BindAddress } from './bind-address.ts';
+import { defaultPorts } from './names.ts';
+import type { EnvVar, ResourceRequirements, Toleration, WorkloadProps } from './props.ts';
+
+/** What differs between hub and agent. */
+export interface WorkloadOptions {
+  readonly name: string;
+  /** On the Deployment; the pods carry `app` only, as in Fleet, because a selector cannot change later. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly namespace: string;
+  readonly serviceAccount: string;
+  /** Already resolved for the cluster's registry. */
+  readonly image: string;
+  readonly command: readonly string[];
+  /** Set by muster; `props.envVars` override by name. */
+  readonly env: readonly EnvVar[];
+  /** Names of the variables that move the endpoints. */
+  readonly probeVariable: string;
+  readonly metricsVariable: string;
+  /** Used when `props.resources` is absent. */
+  readonly resources: ResourceRequirements;
+  readonly affinity?: Readonly<Record<string, unknown>>;
+  readonly priorityClassName?: string;
+  readonly podAnnotations?: Readonly<Record<string, string>>;
+}
+
+/** Fleet: tolerations of every agent. Nodes that still wait for their cloud provider, and Rancher's Windows clusters. */
+const baseTolerations: readonly Toleration[] = [
+  {
+    key: 'node.cloudprovider.kubernetes.io/uninitialized',
+    operator: 'Equal',
+    value: 'true',
+    effect: 'NoSchedule',
+  },
+  { key: 'cattle.io/os', operator: 'Equal', value: 'linux', effect: 'NoSchedule' },
+];
+
+/** Metadata and spec of a Deployment. Fields that Kubernetes would not store (empty, false) are left out. */
+export function deployment(options: WorkloadOptions, props: WorkloadProps) {
+  const { name, namespace, labels } = options;
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace, labels },
+    spec: {
+      replicas: props.replicas ?? 1,
+      selector: { matchLabels: { app: name } },
+      // Two pods on one node's network would want the same ports, so the old one has to go first.
+      ...(props.hostNetwork ? { strategy: { type: 'Recreate' } } : {}),
+      template: {
+        metadata: {
+          labels: { app: name },
+          ...(options.podAnnotations === undefined ? {} : { annotations: options.podAnnotations }),
+        },
+        spec: podSpec(options, props),
+      },
+    },
+  };
+}
+
+function podSpec(options: WorkloadOptions, props: WorkloadProps) {
+  const pullSecrets = uniqueSorted(
+    (props.imagePullSecrets ?? []).map((secret) => ({ name: typeof secret === 'string' ? secret : secret.name })),
+  );
+  return {
+    serviceAccountName: options.serviceAccount,
+    // Said here because the namespace's default may be off, and without it the program has no identity.
+    automountServiceAccountToken: true,
+    ...(pullSecrets.length === 0 ? {} : { imagePullSecrets: pullSecrets }),
+    ...(options.priorityClassName === undefined ? {} : { priorityClassName: options.priorityClassName }),
+    ...(props.hostNetwork ? { hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' } : {}),
+    nodeSelector: { 'kubernetes.io/os': 'linux' },
+    ...(options.affinity === undefined ? {} : { affinity: options.affinity }),
+    tolerations: uniqueSorted([...baseTolerations, ...(props.tolerations ?? [])]),
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: 1000,
+      runAsGroup: 1000,
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    containers: [container(options, props)],
+    volumes: [
+      { name: 'kube', emptyDir: {} },
+      { name: 'tmp', emptyDir: {} },
+    ],
+  };
+}
+
+function container(options: WorkloadOptions, props: WorkloadProps) {
+  const env = mergeEnv(options.env, props.envVars ?? []);
+  const probe = bindAddressOf(env, options.probeVariable, defaultPorts.probe);
+  const metrics = bindAddressOf(env, options.metricsVariable, defaultPorts.metrics);
+  const ports = [
+    ...(probe === undefined ? [] : [{ name: 'health', containerPort: probe.port, protocol: 'TCP' }]),
+    ...(metrics === undefined ? [] : [{ name: 'metrics', containerPort: metrics.port, protocol: 'TCP' }]),
+  ];
+  return {
+    name: options.name,
+    image: options.image,
+    ...(props.imagePullPolicy ? { imagePullPolicy: props.imagePullPolicy } : {}),
+    command: [...options.command],
+    env,
+    ...(ports.length === 0 ? {} : { ports }),
+    ...probes(probe, props.hostNetwork === true),
+    resources: props.resources ?? options.resources,
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      privileged: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    },
+    volumeMounts: [
+      { name: 'kube', mountPath: '/.kube' },
+      { name: 'tmp', mountPath: '/tmp' },
+    ],
+  };
+}
+
+/** The kubelet asks at the pod's address, so an endpoint on loopback can be probed on the node's network only. */
+function probes(address: BindAddress | undefined, hostNetwork: boolean) {
+  if (address === undefined || (isLoopback(address) && !hostNetwork)) return {};
+  const probe = (path: string, periodMs: number, failureThreshold: number) => ({
+    httpGet: { path, port: address.port, scheme: 'HTTP', ...(address.host === undefined ? {} : { host: address.host }) },
+    periodSeconds: periodMs / 1000,
+    timeoutSeconds: durations.probeTimeout / 1000,
+    failureThreshold,
+  });
+  return {
+    // Every second until the first success: a rollout waits for this and for nothing else.
+    startupProbe: probe('/readyz', durations.probeStartupPeriod, 120),
+    readinessProbe: probe('/readyz', durations.probePeriod, 3),
+    livenessProbe: probe('/healthz', durations.probePeriod, 6),
+  };
+}
+
+/** The user's variables win by name, as the last of two equal names does in a container; server-side apply takes one. */
+export function mergeEnv(own: readonly EnvVar[], given: readonly EnvVar[]): EnvVar[] {
+  const merged = new Map<string, EnvVar>(own.map((variable) => [variable.name, variable]));
+  for (const variable of inStableOrder(given)) merged.set(variable.name, variable);
+  // Kubernetes does not store an empty value; writing it would look like a difference for ever.
+  return [...merged.values()].map(({ value, ...rest }) => (value ? { ...rest, value } : rest));
+}
+
+/** Order matters only where one variable refers to another by `$(NAME)`. */
+function inStableOrder(variables: readonly EnvVar[]): readonly EnvVar[] {
+  if (variables.some(({ value }) => value?.includes('$('))) return variables;
+  const last = new Map(variables.map((variable) => [variable.name, variable]));
+  return [...last.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Each entry once, in the order of its JSON with sorted keys. */
+function uniqueSorted<T extends object>(items: readonly T[]): T[] {
+  const canonical = items.map((item) => {
+    const entries = Object.entries(item).filter(([, value]) => value !== undefined && value !== '');
+    return JSON.stringify(Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))));
+  });
+  return [...new Set(canonical)].sort().map((text) => JSON.parse(text) as T);
+}

@@ -1,0 +1,55 @@
+/** A ValidatingAdmissionPolicy with its binding. Kubernetes 1.30 and newer. */
+import { ApiObject } from 'cdk8s';
+import type { Construct } from 'constructs';
+
+const apiVersion = 'admissionregistration.k8s.io/v1';
+
+export interface NamedExpression {
+  readonly name: string;
+  /** Common Expression Language. */
+  readonly expression: string;
+}
+
+export interface Policy {
+  readonly name: string;
+  /** Which requests. */
+  readonly rules: readonly {
+    readonly apiGroups: readonly string[];
+    readonly apiVersions: readonly string[];
+    readonly operations: readonly string[];
+    readonly resources: readonly string[];
+  }[];
+  /** Whose requests; all of them must hold. Default: everyone's. */
+  readonly matchConditions?: readonly NamedExpression[];
+  /** Evaluated when used, once. Default: none. */
+  readonly variables?: readonly NamedExpression[];
+  readonly validations: readonly { readonly expression: string; readonly message: string }[];
+}
+
+/** A string literal; JSON's escapes are a subset of CEL's. */
+export function cel(text: string): string {
+  return JSON.stringify(text);
+}
+
+/** The policy, and a binding of the same name that makes it deny everywhere. */
+export function addPolicy(scope: Construct, policy: Policy, labels: Readonly<Record<string, string>>): void {
+  const metadata = { name: policy.name, labels };
+  new ApiObject(scope, `policy:${policy.name}`, {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata,
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: { resourceRules: policy.rules },
+      ...(policy.matchConditions === undefined ? {} : { matchConditions: policy.matchConditions }),
+      ...(policy.variables === undefined ? {} : { variables: policy.variables }),
+      validations: policy.validations.map((validation) => ({ ...validation, reason: 'Forbidden' })),
+    },
+  });
+  new ApiObject(scope, `policy-binding:${policy.name}`, {
+    apiVersion,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata,
+    spec: { policyName: policy.name, validationActions: ['Deny'] },
+  });
+}
