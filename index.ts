@@ -3,3 +3,25 @@
  * `pulumi-muster/constructs` (cdk8s), `pulumi-muster/api` (kinds, names, validation) and `pulumi-muster/runtime`.
  */
 export { MusterError, isMusterError, type ErrorCode } from './api/errors.ts';
+export { AgentRelease, type AgentReleaseArgs } from './provider/resources/agent-release.ts';
+export type { AgentSettings } from './provider/resources/agent-settings.ts';
+export { Cluster, type ClusterArgs } from './provider/resources/cluster.ts';
+export {
+  ClusterRegistrationToken,
+  type ClusterRegistrationTokenArgs,
+} from './provider/resources/cluster-registration-token.ts';
+export { HubRelease, type HubReleaseArgs } from './provider/resources/hub-release.ts';
+export type {
+  CommonArgs,
+  ConditionOutput,
+  Deep,
+  HubConnectionArgs,
+  MetadataArgs,
+  TimeoutsArgs,
+} from './provider/resources/inputs.ts';
+export {
+  RegisteredCluster,
+  type ByKubeconfigArgs,
+  type ByTokenArgs,
+  type RegisteredClusterArgs,
+} from './provider/resources/registered-cluster.ts';

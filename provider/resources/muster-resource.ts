@@ -1,0 +1,32 @@
+/** What the resource classes share: the stored provider, the type token, and secrets wrapped at the border. */
+import { dynamic, getProject, getStack, mergeOptions, secret } from '@pulumi/pulumi';
+import type { CustomResourceOptions, Inputs } from '@pulumi/pulumi';
+import type { ResourceKind } from '../handler.ts';
+import { storedProvider } from './stored-provider.ts';
+
+/** What a resource class tells about itself. */
+export interface ResourceShape {
+  readonly kind: ResourceKind;
+  /** Inputs and outputs whose value is secret as a whole. */
+  readonly secrets: readonly string[];
+  /** Outputs that are no inputs; unknown in a preview until the resource exists. */
+  readonly outputs: readonly string[];
+}
+
+/** Base of the Fleet resources: type token `pulumi-nodejs:dynamic/muster/fleet:KIND`. */
+export abstract class MusterResource extends dynamic.Resource {
+  protected constructor(shape: ResourceShape, name: string, args: object, options: CustomResourceOptions | undefined) {
+    const props: Inputs = Object.fromEntries([...shape.outputs, ...shape.secrets].map((output) => [output, undefined]));
+    for (const [key, value] of Object.entries(args) as [string, unknown][]) {
+      if (value !== undefined) props[key] = shape.secrets.includes(key) ? secret(value) : value;
+    }
+    super(
+      storedProvider,
+      name,
+      { ...props, kind: shape.kind, resourceName: name, owner: `${getProject()}/${getStack()}` },
+      mergeOptions(options, { additionalSecretOutputs: [...shape.secrets] }),
+      'muster/fleet',
+      shape.kind,
+    );
+  }
+}

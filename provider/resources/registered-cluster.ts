@@ -1,0 +1,102 @@
+import { ComponentResource, mergeOptions } from '@pulumi/pulumi';
+import type { ComponentResourceOptions, CustomResourceOptions, Input, Output } from '@pulumi/pulumi';
+import { AgentRelease } from './agent-release.ts';
+import type { AgentSettings } from './agent-settings.ts';
+import { Cluster } from './cluster.ts';
+import { ClusterRegistrationToken } from './cluster-registration-token.ts';
+import type { CommonArgs, Deep, MetadataArgs } from './inputs.ts';
+
+/** Arguments of {@link RegisteredCluster} in both modes. */
+export interface RegisteredClusterCommonArgs extends CommonArgs {
+  /** Default name: the component's name and a random suffix. */
+  readonly metadata?: Input<MetadataArgs>;
+  /** Kubeconfig of the downstream cluster; may be unknown until that cluster is made. */
+  readonly kubeconfig: Input<string>;
+  readonly agent?: Deep<AgentSettings>;
+}
+
+/** The hub connects to the cluster with the kubeconfig and installs the agent. */
+export interface ByKubeconfigArgs extends RegisteredClusterCommonArgs {
+  readonly mode?: 'kubeconfig';
+  readonly apiServerURL?: Input<string>;
+  readonly apiServerCA?: Input<string>;
+}
+
+/**
+ * This program installs the agent with the kubeconfig, and the agent registers itself with a token: for clusters that
+ * the hub cannot reach. The hub never sees the kubeconfig.
+ */
+export interface ByTokenArgs extends RegisteredClusterCommonArgs {
+  readonly mode: 'token';
+  readonly context?: Input<string>;
+  /** Image of the agent. */
+  readonly image: Input<string>;
+  readonly imagePullPolicy?: Input<'Always' | 'IfNotPresent' | 'Never'>;
+  /** A token to share between clusters of one workspace. Default: one for this cluster alone. */
+  readonly token?: ClusterRegistrationToken;
+  /** Life of the cluster's own token; it is not renewed once the cluster is registered. Default: `12h`. */
+  readonly tokenTtl?: Input<string>;
+  readonly checkinInterval?: Input<string>;
+  readonly agentTLSMode?: Input<'system-store' | 'strict'>;
+  readonly deploysWorkloads?: Input<boolean>;
+}
+
+export type RegisteredClusterArgs = ByKubeconfigArgs | ByTokenArgs;
+
+/** One cluster, registered, in one call. Its parts are ordinary resources below it. */
+export class RegisteredCluster extends ComponentResource {
+  readonly cluster: Cluster;
+  /** Only with `mode: 'token'`. */
+  readonly agentRelease: AgentRelease | undefined;
+  readonly name: Output<string>;
+  /** Namespace on the hub that belongs to this cluster alone. */
+  readonly namespace: Output<string>;
+  readonly ready: Output<boolean>;
+
+  constructor(name: string, args: RegisteredClusterArgs, options?: ComponentResourceOptions) {
+    super('muster:index:RegisteredCluster', name, {}, options);
+    // A component's own dependsOn does not reach its children by itself.
+    const child: CustomResourceOptions = { parent: this, ...(options?.dependsOn ? { dependsOn: options.dependsOn } : {}) };
+    if (args.mode === 'token') {
+      this.cluster = this.#declared(name, args, child);
+      this.agentRelease = this.#withAgent(name, args, this.cluster, child);
+    } else {
+      const { mode: _, ...rest } = args;
+      this.cluster = new Cluster(name, rest, child);
+      this.agentRelease = undefined;
+    }
+    this.name = this.cluster.metadata.name;
+    this.namespace = this.cluster.namespace;
+    this.ready = this.agentRelease?.ready ?? this.cluster.ready;
+    this.registerOutputs({ name: this.name, namespace: this.namespace, ready: this.ready });
+  }
+
+  /** The Cluster waits for no agent here: the agent is installed after it, and that is where the wait belongs. */
+  #declared(name: string, args: ByTokenArgs, options: CustomResourceOptions): Cluster {
+    const { hub, metadata, timeouts } = args;
+    return new Cluster(name, { ...defined({ hub, metadata, timeouts }), awaitReady: false }, options);
+  }
+
+  #withAgent(name: string, args: ByTokenArgs, cluster: Cluster, options: CustomResourceOptions): AgentRelease {
+    const { mode: _, metadata: __, token: shared, tokenTtl, ...rest } = args;
+    const { hub, timeouts } = args;
+    const { name: clusterName, namespace } = cluster.metadata;
+    const token =
+      shared ??
+      new ClusterRegistrationToken(
+        name,
+        { ...defined({ hub, timeouts }), metadata: { namespace }, ttl: tokenTtl ?? '12h', renew: false },
+        options,
+      );
+    return new AgentRelease(
+      name,
+      { ...rest, values: token.values, clientID: cluster.clientID, cluster: { name: clusterName, namespace } },
+      mergeOptions(options, { dependsOn: [cluster] }),
+    );
+  }
+}
+
+/** Without the members that are undefined. */
+function defined<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as never;
+}
