@@ -5,3 +5,8 @@ export type { Component } from './control-plane/arguments.ts';
 export { Authority } from './pki/authority.ts';
 export type { KeyPair } from './pki/authority.ts';
 export { poll } from './poll.ts';
+export { FaultProxy } from './faults/fault-proxy.ts';
+export type { FaultTarget } from './faults/fault-proxy.ts';
+export type { Fault, RequestMatch } from './faults/fault.ts';
+export { TcpCut } from './faults/tcp-cut.ts';
+export type { CutState } from './faults/tcp-cut.ts';
