@@ -24,6 +24,8 @@ export const durations = {
   agentGrantPollLast: 15_000,
   /** One attempt waits this long for an answer, then says NotGranted and tries the same request again. */
   agentGrantDeadline: 120_000,
+  /** A request that nobody answered for this long is made anew: its answer may have come and gone while the edge was away. */
+  agentRequestAbandon: 12 * 3_600_000,
   /** A hub may publish a credential before its RBAC (seen: seconds, with caches behind); refusals count after this. */
   agentCredentialSettle: 60_000,
   /** A stored credential is held to be rejected after being refused for this long; an API server that starts refuses too. */

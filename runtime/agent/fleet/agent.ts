@@ -1,6 +1,23 @@
 /** The Fleet agent as one call: what `muster agent` runs, and what tests and benchmarks start in their own process. */
+import { hostname } from 'node:os';
+import { durations } from '../../../api/durations.ts';
+import { agentNames, secretNames } from '../../../api/fleet/constants.ts';
+import { Secrets } from '../../../api/kubernetes/core.ts';
+import type { ClientConfig } from '../../kube/client-config.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import type { Logger } from '../../kube/logger.ts';
+import { createClient } from '../../kube/create-client.ts';
+import type { LeaderElectionOptions } from '../../kube/leader-election.ts';
+import { type Logger, silentLogger } from '../../kube/logger.ts';
+import { createManager } from '../../kube/manager.ts';
+import type { Metrics } from '../../kube/metrics.ts';
+import type { AgentContext } from './context.ts';
+import { createRecorder } from './event-target.ts';
+import { labelValue } from './label-value.ts';
+import { proxyFor } from './proxy.ts';
+import { runSession } from './session.ts';
+import { AgentStatus } from './status.ts';
+import { systemRoots } from './trust.ts';
+import { Wake } from './wake.ts';
 
 /** Options of {@link runAgent}. */
 export interface AgentOptions {
@@ -12,24 +29,94 @@ export interface AgentOptions {
   readonly agentScope?: string;
   /** Time between heartbeats. Default, also for 0: `durations.agentCheckinInterval` (15 minutes). */
   readonly checkinIntervalMs?: number;
-  /** Identity in the leader lease; a container restarted in its Pod keeps it and takes over at once. */
+  /** Identity in the leader lease; a container restarted in its Pod keeps it and takes over at once. Default: host and pid. */
   readonly podName?: string;
-  /** Value of the label `fleet.cattle.io/created-by-agent-pod`. Default: `podName`. */
+  /** Value of the label `fleet.cattle.io/created-by-agent-pod`. Default: `podName`, else the host's name. */
   readonly hostname?: string;
   readonly logger?: Logger;
+  readonly metrics?: Metrics;
   /** `host:port` or `:port` of /healthz and /readyz; none when absent or `0`. */
   readonly probeAddress?: string;
   /** `host:port` or `:port` of /metrics; none when absent or `0`. */
   readonly metricsAddress?: string;
   /** Hold the Lease `fleet-agent` while acting. Default: true; off only where nothing else can run beside it. */
   readonly leaderElect?: boolean;
+  /** Default: Fleet's 30 s lease, 25 s deadline, 10 s retry. */
+  readonly lease?: Pick<LeaderElectionOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryMs'>;
+  /** Where HTTPS_PROXY and NO_PROXY are looked up. Default: the process's environment. */
+  readonly env?: Readonly<NodeJS.ProcessEnv>;
 }
 
 /**
  * Runs the agent until `signal` aborts: takes the lease, registers unless a working credential is stored, then sends
  * heartbeats and renews its token. Faults of hub, network and configuration never end it; they are retried and shown
- * in /readyz and as Events. Rejects only when the edge cluster's own API refuses to let it work at all.
+ * in /readyz and as Events. Rejects when the lease is lost or a port is taken: the process should then exit and start
+ * afresh.
  */
 export async function runAgent(options: AgentOptions, signal: AbortSignal): Promise<void> {
-  await Promise.reject(new Error(`not there yet: ${options.namespace} ${signal.aborted}`));
+  const { edge, namespace } = options;
+  const logger = options.logger ?? silentLogger;
+  const manager = createManager({
+    client: edge,
+    component: 'fleet-agent',
+    logger,
+    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+    ...(options.probeAddress === undefined ? {} : { probeAddress: options.probeAddress }),
+    ...(options.metricsAddress === undefined ? {} : { metricsAddress: options.metricsAddress }),
+    ...(options.leaderElect === false ? {} : { leaderElection: leaseOf(options) }),
+  });
+  const record = createRecorder(edge, namespace, manager.events);
+  const status = new AgentStatus({ record, logger });
+  const wake = new Wake();
+  const context: AgentContext = {
+    edge,
+    namespace,
+    podName: labelValue(options.hostname ?? options.podName ?? hostname()),
+    checkinIntervalMs: options.checkinIntervalMs || durations.agentCheckinInterval,
+    status,
+    logger,
+    wake,
+    connect: (config) => connect(config, options),
+  };
+  wakeOnBootstrap(manager, namespace, wake);
+  manager.addReadyCheck('fleet-agent', () => {
+    const { ready, text } = status.readiness();
+    if (!ready) throw new Error(text);
+  });
+  manager.addRunnable({ name: 'fleet-agent', run: async (leading) => runSession(context, leading) });
+  await manager.run(signal);
+}
+
+function leaseOf(options: AgentOptions): LeaderElectionOptions {
+  return {
+    name: agentNames.lease,
+    namespace: options.namespace,
+    identity: options.podName ?? `${hostname()}-${process.pid}`,
+    leaseDurationMs: durations.agentLeaseDuration,
+    renewDeadlineMs: durations.agentLeaseRenewDeadline,
+    retryMs: durations.agentLeaseRetryPeriod,
+    ...options.lease,
+  };
+}
+
+/** A hub without a CA of its own is checked against the operating system's roots, not only those that Node.js carries. */
+function connect(config: ClientConfig, options: AgentOptions): KubeClient {
+  const proxyUrl = config.proxyUrl ?? proxyFor(config.server, options.env ?? process.env);
+  return createClient(
+    { ...config, ca: config.ca ?? systemRoots(), ...(proxyUrl === undefined ? {} : { proxyUrl }) },
+    {
+      userAgent: 'muster-agent',
+      maxConnections: 2,
+      ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+    },
+  );
+}
+
+/** New content of the bootstrap Secret ends any wait. The agent's own notes on it do not. */
+function wakeOnBootstrap(manager: ReturnType<typeof createManager>, namespace: string, wake: Wake): void {
+  const bootstrap = manager.cache(Secrets, { namespace, fieldSelector: `metadata.name=${secretNames.bootstrap}` });
+  bootstrap.subscribe((event) => {
+    if (event.initial || event.type === 'deleted') return;
+    if (JSON.stringify(event.object.data) !== JSON.stringify(event.previous?.data)) wake.wake();
+  });
 }

@@ -56,7 +56,11 @@ export async function readCredential(
   namespace: string,
   signal?: AbortSignal,
 ): Promise<AgentCredential | undefined> {
-  const secret = await edge.find(Secrets, { namespace, name: secretNames.agent }, signal === undefined ? {} : { signal });
+  const secret = await edge.find(
+    Secrets,
+    { namespace, name: secretNames.agent },
+    signal === undefined ? {} : { signal },
+  );
   return secret === undefined ? undefined : parseCredential(secret);
 }
 

@@ -49,11 +49,16 @@ export function toAgentError(error: unknown, step: Step, where: string): AgentEr
   if (isAgentError(error)) return error;
   const cause = { where, cause: error };
   if (step === 'edge') {
-    return new AgentError('EdgeUnavailable', codeOf(error), `the agent's own cluster did not do as asked: ${text(error)}`, {
-      ...cause,
-      hint: "The agent tries again. If it is about permissions, compare the agent's ClusterRole with the synthesized one.",
-      retryable: true,
-    });
+    return new AgentError(
+      'EdgeUnavailable',
+      codeOf(error),
+      `the agent's own cluster did not do as asked: ${text(error)}`,
+      {
+        ...cause,
+        hint: "The agent tries again. If it is about permissions, compare the agent's ClusterRole with the synthesized one.",
+        retryable: true,
+      },
+    );
   }
   return transportError(error, where) ?? apiError(error, step, where) ?? unknownError(error, where);
 }
@@ -104,7 +109,11 @@ function apiError(error: unknown, step: Exclude<Step, 'edge'>, where: string): A
 function unknownError(error: unknown, where: string): AgentError {
   if (isMusterError(error)) {
     const hint = error.hint === undefined ? {} : { hint: error.hint };
-    return new AgentError('Internal', error.code, error.message, { where: error.where ?? where, cause: error, ...hint });
+    return new AgentError('Internal', error.code, error.message, {
+      where: error.where ?? where,
+      cause: error,
+      ...hint,
+    });
   }
   return new AgentError('Internal', 'INTERNAL', text(error), { where, cause: error });
 }
@@ -116,7 +125,8 @@ interface Refusal {
   readonly hint: string;
 }
 
-const newBootstrap = 'Make a new token on the hub and apply its Secret fleet-agent-bootstrap; the agent sees it at once.';
+const newBootstrap =
+  'Make a new token on the hub and apply its Secret fleet-agent-bootstrap; the agent sees it at once.';
 
 const refusals: Readonly<Record<'request' | 'heartbeat' | 'renewal', Readonly<Record<number, Refusal>>>> = {
   request: {

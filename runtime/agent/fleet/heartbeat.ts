@@ -25,7 +25,12 @@ export async function sendHeartbeat(hub: KubeClient, beat: Heartbeat, options: C
     await hub.patch(Clusters, beat.cluster, patch, { ...options, type: 'json', subresource: 'status' });
   } catch (error) {
     if (!isInvalid(error)) throw error;
-    await hub.patch(Clusters, beat.cluster, { status: { agent } }, { ...options, type: 'merge', subresource: 'status' });
+    await hub.patch(
+      Clusters,
+      beat.cluster,
+      { status: { agent } },
+      { ...options, type: 'merge', subresource: 'status' },
+    );
   }
 }
 

@@ -120,7 +120,11 @@ export function toRegistration(request: RememberedRequest, values: BootstrapValu
 }
 
 /** Sends the request. That it is already there means that an earlier run sent it. */
-export async function send(hub: KubeClient, registration: ClusterRegistration, options: CallOptions = {}): Promise<void> {
+export async function send(
+  hub: KubeClient,
+  registration: ClusterRegistration,
+  options: CallOptions = {},
+): Promise<void> {
   try {
     await hub.create(ClusterRegistrations, registration, options);
   } catch (error) {

@@ -1,0 +1,85 @@
+/** Waiting for the hub's answer: the Secret `c-…`, which the bootstrap token may only GET, by a name only we know. */
+import { secretKeys } from '../../../api/fleet/constants.ts';
+import { registrationSecretName } from '../../../api/fleet/names.ts';
+import type { Secret } from '../../../api/kubernetes/core.ts';
+import { Secrets } from '../../../api/kubernetes/core.ts';
+import { durations } from '../../../api/durations.ts';
+import { isApiError, isForbidden } from '../../kube/api-error.ts';
+import { pause } from '../../kube/backoff.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { AgentError } from './failure.ts';
+import type { RememberedRequest } from './request.ts';
+
+/** The hub's answer. */
+export interface Answer {
+  readonly token: string;
+  readonly clusterNamespace: string;
+  readonly clusterName: string;
+  readonly deploymentNamespace: string;
+}
+
+/** Options of {@link awaitAnswer}. */
+export interface AwaitOptions {
+  /** Namespace on the hub that answers registrations. */
+  readonly namespace: string;
+  readonly signal: AbortSignal;
+  /** Default: `durations.agentGrantDeadline`. */
+  readonly deadlineMs?: number;
+}
+
+/**
+ * Pause before the next look at a request of this age: a quarter of the age, between the two bounds, ± 20 %. So a
+ * prompt hub is noticed within a quarter of its own time, and agents that wait for days do not load it.
+ */
+export function pollDelay(ageMs: number, random: () => number = Math.random): number {
+  const pace = Math.min(Math.max(ageMs / 4, durations.agentGrantPollFirst), durations.agentGrantPollLast);
+  return pace * (0.8 + 0.4 * random());
+}
+
+/**
+ * The answer, once it is there with a token in it. 403 (no Role yet), 404 (no Secret yet) and a Secret without a token
+ * mean: not yet. At the deadline: `unreadable` when the last look was refused, `absent` when it could have been read,
+ * had it been there; for an old request that means that it was made and removed again.
+ * Throws ApiError and MusterError of any other refusal or fault.
+ */
+export async function awaitAnswer(
+  hub: KubeClient,
+  request: RememberedRequest,
+  options: AwaitOptions,
+): Promise<Answer | 'unreadable' | 'absent'> {
+  const { namespace, signal } = options;
+  const key = { namespace, name: registrationSecretName(request.clientID, request.clientRandom) };
+  const born = Date.parse(request.createdAt);
+  const end = performance.now() + (options.deadlineMs ?? durations.agentGrantDeadline);
+  for (;;) {
+    let seen: 'unreadable' | 'absent' = 'absent';
+    try {
+      const answer = readAnswer(await hub.get(Secrets, key, { signal }), hub.server);
+      if (answer !== undefined) return answer;
+    } catch (error) {
+      if (!isApiError(error, 403, 404)) throw error;
+      if (isForbidden(error)) seen = 'unreadable';
+    }
+    if (performance.now() >= end) return seen;
+    await pause(pollDelay(Date.now() - born), signal);
+  }
+}
+
+/** The answer in `secret`; `undefined` while it has no token. */
+export function readAnswer(secret: Secret, server: string): Answer | undefined {
+  const field = (key: string): string => Buffer.from(secret.data?.[key] ?? '', 'base64').toString('utf8');
+  const answer = {
+    token: field(secretKeys.token),
+    clusterNamespace: field(secretKeys.clusterNamespace),
+    clusterName: field(secretKeys.clusterName),
+    deploymentNamespace: field(secretKeys.deploymentNamespace),
+  };
+  if (answer.token === '') return undefined;
+  const missing = Object.entries(answer).filter(([, value]) => value === '');
+  if (missing.length === 0) return answer;
+  const names = missing.map(([name]) => name).join(', ');
+  throw new AgentError('AnswerInvalid', 'UNSUPPORTED', `the hub's answer has no ${names}`, {
+    where: server,
+    hint: 'This is not a hub that speaks the Fleet registration protocol of 0.9 and later.',
+  });
+}

@@ -1,0 +1,75 @@
+/** Secret `fleet-agent-bootstrap`: how a cluster is told where its hub is, and with which token to ask. */
+import type { BootstrapValues } from '../../../api/fleet/bootstrap-values.ts';
+import { readBootstrapSecret } from '../../../api/fleet/bootstrap-values.ts';
+import { secretNames } from '../../../api/fleet/constants.ts';
+import type { Secret } from '../../../api/kubernetes/core.ts';
+import { Secrets } from '../../../api/kubernetes/core.ts';
+import { isConflict } from '../../kube/api-error.ts';
+import { type AgentContext, attempt } from './context.ts';
+import { AgentError } from './failure.ts';
+
+/** The Secret and what it says. */
+export interface Bootstrap {
+  readonly secret: Secret;
+  readonly values: BootstrapValues;
+}
+
+/**
+ * The bootstrap Secret as it is now; `undefined` when there is none.
+ * @throws AgentError BootstrapInvalid when it cannot be used, EdgeUnavailable.
+ */
+export async function readBootstrap(context: AgentContext, signal: AbortSignal): Promise<Bootstrap | undefined> {
+  const { edge, namespace } = context;
+  const secret = await attempt(edge, 'edge', () =>
+    edge.find(Secrets, { namespace, name: secretNames.bootstrap }, { signal }),
+  );
+  return secret === undefined ? undefined : parseBootstrap(secret);
+}
+
+/** @throws AgentError BootstrapInvalid naming what is missing. */
+export function parseBootstrap(secret: Secret): Bootstrap {
+  try {
+    const values = readBootstrapSecret(secret);
+    return { secret, values: { ...values, apiServerURL: serverUrl(values.apiServerURL) } };
+  } catch (error) {
+    throw new AgentError(
+      'BootstrapInvalid',
+      'INVALID_ARGUMENT',
+      error instanceof Error ? error.message : String(error),
+      {
+        where: `Secret ${secret.metadata.namespace ?? ''}/${secret.metadata.name ?? ''}`,
+        cause: error,
+        hint: 'Apply the values that the hub made for the token, unchanged; the agent sees them at once.',
+      },
+    );
+  }
+}
+
+function serverUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url?.protocol === 'https:') return text.replace(/\/+$/, '');
+  throw new Error('apiServerURL must be an https address such as https://hub.example.com:6443');
+}
+
+/** Removes a bootstrap Secret that has served, unless its content was changed since it was read. */
+export async function discardBootstrap(context: AgentContext, secret: Secret, signal: AbortSignal): Promise<void> {
+  const { namespace = '', name = '', uid, resourceVersion } = secret.metadata;
+  const preconditions = {
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
+  try {
+    await context.edge.delete(Secrets, { namespace, name }, { preconditions, signal });
+  } catch (error) {
+    // Someone applied another one meanwhile; the watch tells.
+    if (!isConflict(error)) await attempt(context.edge, 'edge', () => Promise.reject(error as Error));
+  }
+}
+
+/** What to tell when there is neither a credential nor a way to get one. */
+export function bootstrapMissing(namespace: string): AgentError {
+  return new AgentError('BootstrapMissing', 'NOT_FOUND', 'this cluster is not registered and was given no token', {
+    where: `Secret ${namespace}/${secretNames.bootstrap}`,
+    hint: 'Make a ClusterRegistrationToken on the hub and apply its values here as this Secret; the agent sees it at once.',
+  });
+}

@@ -1,0 +1,150 @@
+/** A working connection to the hub, and how the agent comes to have one. */
+import { durations } from '../../../api/durations.ts';
+import { pause } from '../../kube/backoff.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { type Bootstrap, bootstrapMissing, discardBootstrap, readBootstrap } from './bootstrap.ts';
+import { type AgentContext, attempt } from './context.ts';
+import { type AgentCredential, readCredential, storeCredential } from './credential.ts';
+import { type AgentError, isAgentError } from './failure.ts';
+import { sendHeartbeat } from './heartbeat.ts';
+import { register } from './register.ts';
+import { forget } from './request.ts';
+
+/** The hub as this cluster. Whoever holds it closes it. */
+export interface Link {
+  readonly hub: KubeClient;
+  readonly credential: AgentCredential;
+}
+
+/**
+ * A link whose credential the hub has just accepted: the stored one if it still works, else a new registration. The
+ * check is the first heartbeat, so a cluster is seen as soon as it is registered.
+ *
+ * A hub that cannot be reached says nothing about a credential: then nothing is given up and the error is thrown.
+ */
+export async function establish(context: AgentContext, signal: AbortSignal): Promise<Link> {
+  const [stored, bootstrap] = await Promise.all([
+    orError(readStored(context, signal)),
+    orError(readBootstrap(context, signal)),
+  ]);
+  let rejection: AgentError | undefined;
+  if (isAgentError(stored)) {
+    if (!isAgentError(stored, 'CredentialInvalid')) throw stored;
+    rejection = stored;
+  } else if (stored !== undefined) {
+    const link = openLink(context, stored);
+    try {
+      await confirm(context, link, durations.agentRejectionConfirm, signal);
+      return await reconsider(context, link, bootstrap, signal);
+    } catch (error) {
+      await link.hub.close();
+      if (!isRejection(error)) throw error;
+      rejection = error;
+    }
+  }
+  if (isAgentError(bootstrap)) throw bootstrap;
+  if (bootstrap === undefined) throw rejection ?? bootstrapMissing(context.namespace);
+  if (rejection !== undefined) context.status.warned(rejection);
+  return await registerAnew(context, bootstrap, signal);
+}
+
+/** Whether the hub told this credential no, as opposed to not being asked. */
+export function isRejection(error: unknown): error is AgentError {
+  return isAgentError(error, 'CredentialRejected', 'CredentialForbidden', 'ClusterMissing', 'CredentialInvalid');
+}
+
+export function openLink(context: AgentContext, credential: AgentCredential): Link {
+  return { hub: context.connect(credential.config), credential };
+}
+
+export async function heartbeat(context: AgentContext, link: Link, signal: AbortSignal): Promise<void> {
+  const { clusterNamespace, clusterName } = link.credential;
+  const cluster = { namespace: clusterNamespace, name: clusterName };
+  await attempt(link.hub, 'heartbeat', () =>
+    sendHeartbeat(link.hub, { cluster, agentNamespace: context.namespace }, { signal }),
+  );
+}
+
+/**
+ * Sends a heartbeat, tried again for `patienceMs` while it is refused: rights may land after the credential, and an API
+ * server that has just started refuses what it does not know yet.
+ */
+async function confirm(context: AgentContext, link: Link, patienceMs: number, signal: AbortSignal): Promise<void> {
+  const end = performance.now() + patienceMs;
+  for (let delay: number = durations.agentGrantPollFirst; ; delay = Math.min(delay * 1.5, patienceMs / 10)) {
+    try {
+      return await heartbeat(context, link, signal);
+    } catch (error) {
+      if (!isRejection(error) || performance.now() >= end) throw error;
+    }
+    await pause(delay, signal);
+  }
+}
+
+/**
+ * A bootstrap Secret beside a working credential: one for the same hub and workspace has served its purpose and is
+ * removed, as Fleet's agent does. One for another hub or workspace is a move: the agent registers there, and stays where
+ * it is while that fails.
+ */
+async function reconsider(
+  context: AgentContext,
+  link: Link,
+  bootstrap: Bootstrap | AgentError | undefined,
+  signal: AbortSignal,
+): Promise<Link> {
+  if (bootstrap === undefined) return link;
+  if (isAgentError(bootstrap)) {
+    context.status.warned(bootstrap);
+    return link;
+  }
+  const { apiServerURL, clusterNamespace } = bootstrap.values;
+  if (apiServerURL === link.credential.config.server && clusterNamespace === link.credential.clusterNamespace) {
+    await discardBootstrap(context, bootstrap.secret, signal);
+    return link;
+  }
+  try {
+    const moved = await registerAnew(context, bootstrap, signal);
+    await link.hub.close();
+    return moved;
+  } catch (error) {
+    if (!isAgentError(error) || signal.aborted) throw error;
+    context.status.warned(error);
+    return link;
+  }
+}
+
+/** Stored before it is used, used before the bootstrap Secret goes: at every moment there is a way back in. */
+async function registerAnew(context: AgentContext, bootstrap: Bootstrap, signal: AbortSignal): Promise<Link> {
+  context.status.enter('registering', `registering with ${bootstrap.values.apiServerURL}`);
+  const { credential, request, secret } = await register(context, bootstrap, signal);
+  await attempt(context.edge, 'edge', () => storeCredential(context.edge, context.namespace, credential));
+  const link = openLink(context, credential);
+  try {
+    await confirm(context, link, durations.agentCredentialSettle, signal);
+  } catch (error) {
+    await link.hub.close();
+    const old = Date.now() - Date.parse(request.createdAt) > durations.registrationSecretLifetime;
+    if (isAgentError(error, 'CredentialRejected') || (isRejection(error) && old)) {
+      await attempt(context.edge, 'edge', () => forget(context.edge, secret));
+    }
+    throw error;
+  }
+  const name = `${credential.clusterNamespace}/${credential.clusterName}`;
+  context.status.succeeded('Registered', `registered as Cluster ${name} with ${link.hub.server}`, true);
+  await discardBootstrap(context, secret, signal);
+  return link;
+}
+
+async function readStored(context: AgentContext, signal: AbortSignal): Promise<AgentCredential | undefined> {
+  return await attempt(context.edge, 'edge', () => readCredential(context.edge, context.namespace, signal));
+}
+
+/** The outcome, with an AgentError as a value. */
+async function orError<T>(outcome: Promise<T>): Promise<T | AgentError> {
+  try {
+    return await outcome;
+  } catch (error) {
+    if (isAgentError(error)) return error;
+    throw error;
+  }
+}

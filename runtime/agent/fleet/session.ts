@@ -1,0 +1,96 @@
+/** The agent's one loop: get a link, keep it up, and when it breaks get one again. */
+import { durations } from '../../../api/durations.ts';
+import { backoffMs } from '../../kube/backoff.ts';
+import { type AgentContext, attempt } from './context.ts';
+import { storeCredential } from './credential.ts';
+import { toAgentError } from './failure.ts';
+import { heartbeatDelay } from './heartbeat.ts';
+import { type Link, establish, heartbeat, isRejection, openLink } from './link.ts';
+import { renewCredential, renewalDelay, renewalRetryDelay } from './renewal.ts';
+
+/** Between attempts after a failure: doubled each time, half of it at random so that a fleet does not return as one. */
+const retry = { baseMs: durations.agentRetryFirst, maxMs: durations.agentRetryLast, jitter: 0.5 };
+
+/** Runs until `signal` aborts. No fault of hub, network or configuration ends it. */
+export async function runSession(context: AgentContext, signal: AbortSignal): Promise<void> {
+  const { status } = context;
+  status.enter('starting', 'agent leads');
+  for (let failures = 0; !signal.aborted;) {
+    try {
+      const link = await establish(context, signal);
+      failures = 0;
+      status.enter('connected', `connected to ${link.hub.server}`);
+      status.succeeded('Connected', `connected to ${link.hub.server}`);
+      await keepUp(context, link, signal);
+    } catch (error) {
+      if (signal.aborted) return;
+      failures += 1;
+      const delay = backoffMs(failures, retry);
+      status.failed(toAgentError(error, 'edge', context.edge.server), delay);
+      await context.wake.wait(delay, signal);
+    }
+  }
+}
+
+/**
+ * Heartbeats and renewals over `first`, until the signal aborts or the bootstrap Secret calls for a look (returns), or
+ * the hub rejects the credential (throws).
+ */
+export async function keepUp(context: AgentContext, first: Link, signal: AbortSignal): Promise<void> {
+  let link = first;
+  let failures = 0;
+  let beatAt = performance.now() + heartbeatDelay(context.checkinIntervalMs);
+  let renewAt = renewalTime(link);
+  try {
+    for (;;) {
+      const outcome = await context.wake.wait(Math.min(beatAt, renewAt) - performance.now(), signal);
+      if (outcome !== 'elapsed') return;
+      if (performance.now() >= renewAt) {
+        link = await renew(context, link, signal);
+        renewAt = Math.max(
+          renewalTime(link),
+          performance.now() + renewalRetryDelay(link.credential.config.token ?? ''),
+        );
+      }
+      if (performance.now() >= beatAt) {
+        failures = (await beat(context, link, failures, signal)) ? 0 : failures + 1;
+        const delay = failures === 0 ? heartbeatDelay(context.checkinIntervalMs) : backoffMs(failures, retry);
+        beatAt = performance.now() + delay;
+      }
+    }
+  } finally {
+    await link.hub.close();
+  }
+}
+
+function renewalTime(link: Link): number {
+  return performance.now() + (renewalDelay(link.credential.config.token ?? '') ?? Number.POSITIVE_INFINITY);
+}
+
+/** One heartbeat; false when the hub was not reached. Throws when it rejects the credential. */
+async function beat(context: AgentContext, link: Link, failures: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await heartbeat(context, link, signal);
+    context.status.succeeded('Connected', `connected to ${link.hub.server} again`);
+    return true;
+  } catch (error) {
+    if (signal.aborted || isRejection(error)) throw error;
+    context.status.failed(toAgentError(error, 'heartbeat', link.hub.server), backoffMs(failures + 1, retry));
+    return false;
+  }
+}
+
+/** The link with a new token, stored before it is used; the same link when the hub did not give one. */
+async function renew(context: AgentContext, link: Link, signal: AbortSignal): Promise<Link> {
+  try {
+    const credential = await attempt(link.hub, 'renewal', () => renewCredential(link.hub, link.credential, { signal }));
+    await attempt(context.edge, 'edge', () => storeCredential(context.edge, context.namespace, credential));
+    await link.hub.close();
+    context.logger.info({ server: link.hub.server }, 'token renewed');
+    return openLink(context, credential);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    context.status.warned(toAgentError(error, 'renewal', link.hub.server));
+    return link;
+  }
+}
