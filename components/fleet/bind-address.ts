@@ -1,42 +1,16 @@
-/** Addresses of health and metrics endpoints, as hub and agent take them from the environment. */
-import { MusterError } from '../../api/errors.ts';
+/** Which ports a container will open, told from its environment. */
+import { parseBindAddress } from '../../api/bind-address.ts';
+import type { BindAddress } from '../../api/bind-address.ts';
 import type { EnvVar } from './props.ts';
-
-/** `host` is absent when the endpoint listens on every address. */
-export interface BindAddress {
-  readonly host?: string;
-  readonly port: number;
-}
-
-/**
- * Reads `:8081`, `127.0.0.1:8081` or `[::1]:8081`. `0` (and an empty text) means that the endpoint is off: undefined.
- * Throws INVALID_ARGUMENT naming `where`.
- */
-export function parseBindAddress(text: string, where: string): BindAddress | undefined {
-  if (text === '' || text === '0') return undefined;
-  const match = /^(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})$/.exec(text);
-  const port = Number(match?.[3]);
-  if (!match || port > 65_535)
-    throw new MusterError('INVALID_ARGUMENT', 'is not an address to listen on', {
-      where,
-      hint: 'Write host:port or :port, with a port up to 65535; 0 switches the endpoint off.',
-    });
-  if (port === 0) return undefined;
-  const host = match[1] ?? match[2] ?? '';
-  return host === '' || host === '0.0.0.0' || host === '::' ? { port } : { host, port };
-}
 
 /**
  * Where the process with this environment will listen. Undefined when the endpoint is off, or when the value comes
- * from another object and so is not known here.
+ * from another object or is any free port, and so is not known here.
  */
 export function bindAddressOf(env: readonly EnvVar[], name: string, defaultPort: number): BindAddress | undefined {
   const entry = env.find((variable) => variable.name === name);
   if (entry === undefined) return { port: defaultPort };
-  return entry.valueFrom === undefined ? parseBindAddress(entry.value ?? '', `env ${name}`) : undefined;
-}
-
-/** True for an address that only the pod itself (or, on the node's network, the node) can reach. */
-export function isLoopback({ host }: BindAddress): boolean {
-  return host !== undefined && (host === '::1' || host === 'localhost' || host.startsWith('127.'));
+  if (entry.valueFrom !== undefined) return undefined;
+  const address = parseBindAddress(entry.value ?? '', `env ${name}`);
+  return address?.port === 0 ? undefined : address;
 }

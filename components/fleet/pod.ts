@@ -1,7 +1,8 @@
 /** The Deployment that hub and agent share: security context, environment, probes, volumes, scheduling. */
+import { isLoopback } from '../../api/bind-address.ts';
+import type { BindAddress } from '../../api/bind-address.ts';
 import { durations } from '../../api/durations.ts';
-import { bindAddressOf, isLoopback } from './bind-address.ts';
-import type { BindAddress } from './bind-address.ts';
+import { bindAddressOf } from './bind-address.ts';
 import { defaultPorts } from './names.ts';
 import type { EnvVar, ResourceRequirements, Toleration, WorkloadProps } from './props.ts';
 

@@ -1,0 +1,52 @@
+/** `muster hub`: environment and flags to {@link runHub}. */
+import { version } from '../api/version.ts';
+import { runHub } from '../runtime/hub/fleet/hub.ts';
+import { createClient } from '../runtime/kube/create-client.ts';
+import { createLogger } from '../runtime/kube/logger.ts';
+import { createMetrics } from '../runtime/kube/metrics.ts';
+import { bindAddressOf, choiceOf, textOf } from './env.ts';
+import type { Env } from './env.ts';
+import { connection, logLevels, namespaceOf, parseFlags, runUntilSignal } from './process.ts';
+
+export const hubHelp = `Usage: muster hub [--kubeconfig FILE] [--namespace NAMESPACE]
+
+Answers registrations. In a pod it uses the pod's own identity.
+
+Environment
+  NAMESPACE                             system namespace (cattle-fleet-system)
+  MUSTER_PROBE_BIND_ADDRESS             /healthz and /readyz (:8081; 0: off)
+  MUSTER_METRICS_BIND_ADDRESS           /metrics (:8080; 0: off)
+  MUSTER_LOG_LEVEL                      debug, info, warn, error or silent (info)
+  POD_NAME                              identity in the Lease
+`;
+
+/** Runs the command; resolves to the exit code. Throws only MusterErrors of flags, environment or kubeconfig. */
+export async function hubMain(argv: readonly string[], env: Env = process.env): Promise<number> {
+  const flags = parseFlags('hub', argv);
+  if (flags.help) {
+    process.stdout.write(hubHelp);
+    return 0;
+  }
+  const settings = hubSettings(env);
+  const config = connection(flags, env);
+  const logger = createLogger({ level: choiceOf(env, 'MUSTER_LOG_LEVEL', logLevels) ?? 'info', name: 'hub' });
+  const metrics = createMetrics();
+  const client = createClient(config, { userAgent: `muster-hub/${version}`, logger, metrics });
+  try {
+    return await runUntilSignal((signal) =>
+      runHub({ ...settings, client, namespace: namespaceOf(flags, env, config), logger, metrics }, signal),
+    );
+  } finally {
+    await client.close();
+  }
+}
+
+/** The options of {@link runHub} that the environment gives. Throws INVALID_ARGUMENT naming the variable. */
+export function hubSettings(env: Env) {
+  const podName = textOf(env, 'POD_NAME');
+  return {
+    probeAddress: bindAddressOf(env, 'MUSTER_PROBE_BIND_ADDRESS', ':8081'),
+    metricsAddress: bindAddressOf(env, 'MUSTER_METRICS_BIND_ADDRESS', ':8080'),
+    ...(podName === undefined ? {} : { podName }),
+  };
+}
