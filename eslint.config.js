@@ -3,7 +3,7 @@ import tseslint from 'typescript-eslint';
 
 /** Type-aware rules: a floating promise in a controller is a lost error. */
 export default tseslint.config(
-  { ignores: ['dist/**', 'node_modules/**', 'test/consumers/**', 'coverage/**'] },
+  { ignores: ['dist/**', '.muster/**', 'node_modules/**', 'test/consumers/**', 'coverage/**'] },
   js.configs.recommended,
   ...tseslint.configs.recommended,
   {

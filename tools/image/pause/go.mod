@@ -1,0 +1,3 @@
+module example.invalid/muster/tools/image/pause
+
+go 1.21
