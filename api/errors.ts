@@ -54,7 +54,7 @@ export class MusterError extends Error {
   describe(): string {
     const where = this.where === undefined ? '' : `${this.where}: `;
     const hint = this.hint === undefined ? '' : ` ${this.hint}`;
-    return `[${this.code}] ${where}${this.message}${hint}`;
+    return `[${this.code}] ${where}${this.message.replace(/\.$/, '')}.${hint}`;
   }
 }
 

@@ -62,6 +62,8 @@ export const annotations = {
   credential: 'muster.dev/credential',
   /** On a bootstrap Secret: the request that our agent sends for it, so that a killed agent resumes that one. */
   registrationRequest: 'muster.dev/registration-request',
+  /** On an object that Pulumi manages: project/stack that it belongs to; no other stack takes it over. */
+  owner: 'muster.dev/owner',
   /** On any object: hash of what muster last applied, where the object itself cannot tell. */
   appliedHash: 'muster.dev/applied-hash',
 } as const;
