@@ -152,9 +152,8 @@ async function listAll<T extends KubeObject>(
   const limit = options.limit ?? pageSize;
   let items: T[] = [];
   let next: string | undefined;
-  let resourceVersion = '';
+  let list: List<T>;
   do {
-    let list: List<T>;
     try {
       list = await page(limit, next);
     } catch (error) {
@@ -164,10 +163,9 @@ async function listAll<T extends KubeObject>(
       list = await page(undefined);
     }
     for (const item of list.items ?? []) items.push(stamped(type, item));
-    resourceVersion = list.metadata?.resourceVersion ?? '';
     next = list.metadata?.continue === '' ? undefined : list.metadata?.continue;
   } while (next !== undefined);
-  return { items, resourceVersion };
+  return { items, resourceVersion: list.metadata?.resourceVersion ?? '' };
 }
 
 async function* watch<T extends KubeObject>(

@@ -1,5 +1,5 @@
 /** One HTTP exchange with an API server: credentials, pool, deadlines, retries, metrics. Knows nothing of resources. */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Agent, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
@@ -169,7 +169,7 @@ function headersOf(
 
 interface Attempt extends TransportRequest {
   readonly url: URL;
-  readonly agent: import('node:http').Agent;
+  readonly agent: Agent;
   readonly headers: Record<string, string | number>;
   readonly stream: boolean;
 }
