@@ -44,7 +44,7 @@ export function addSynth(program: Command, write: (text: string) => void): void 
     .option('--api-server-url <url>', 'hub: its address as agents reach it')
     .option('--api-server-ca <file>', 'hub: certificate authority of that address, PEM')
     .option('--workspace <namespace>', 'hub: a namespace for clusters and tokens; repeatable', collect)
-    .option('--values <file>', "agent: values of a registration token; the result then holds a credential")
+    .option('--values <file>', 'agent: values of a registration token; the result then holds a credential')
     .option('--client-id <id>', 'agent: identity at the hub')
     .option('--label <key=value>', 'agent: label to register with; repeatable', collect)
     .option('--deploys-workloads', 'agent: give it the rights to install workloads')
@@ -90,7 +90,12 @@ function hubProps(options: SynthOptions): HubProps {
     ...(options.apiServerUrl === undefined ? {} : { apiServerURL: options.apiServerUrl }),
     ...(options.apiServerCa === undefined ? {} : { apiServerCA: readText(options.apiServerCa, '--api-server-ca') }),
   };
-  return { ...given, ...common(options, given), ...(options.workspace ? { workspaces: options.workspace } : {}), config };
+  return {
+    ...given,
+    ...common(options, given),
+    ...(options.workspace ? { workspaces: options.workspace } : {}),
+    config,
+  };
 }
 
 function agentProps(options: SynthOptions): AgentProps {

@@ -48,7 +48,11 @@ export class FleetAgent extends Chart {
   constructor(scope: Construct, id: string, props: AgentProps) {
     super(scope, id);
     const namespace = props.namespace ?? defaults.agentNamespace;
-    new ApiObject(this, 'namespace', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels: common } });
+    new ApiObject(this, 'namespace', {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: namespace, labels: common },
+    });
     this.addAccounts(namespace);
     this.addRights(namespace, props.deploysWorkloads ?? false);
     this.addNetworkPolicy(namespace);

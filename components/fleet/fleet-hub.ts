@@ -1,7 +1,14 @@
 /** Chart of the hub: namespaces, rights with their fence, configuration, Deployment. */
 import { ApiObject, Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
-import { annotations, configKey, configMapNames, defaults, labels, managedByMuster } from '../../api/fleet/constants.ts';
+import {
+  annotations,
+  configKey,
+  configMapNames,
+  defaults,
+  labels,
+  managedByMuster,
+} from '../../api/fleet/constants.ts';
 import { formatHubConfig } from '../../api/fleet/hub-config.ts';
 import type { HubConfig } from '../../api/fleet/hub-config.ts';
 import { registrationNamespace } from '../../api/fleet/names.ts';

@@ -9,7 +9,15 @@ import { synthesize } from './synthesize.ts';
 export { FleetAgent } from './fleet-agent.ts';
 export { FleetCrds } from './fleet-crds.ts';
 export { FleetHub } from './fleet-hub.ts';
-export { defaultPorts, fieldManager, grantRoles, hubNames, podAnnotations, policyNames, workspaceLabel } from './names.ts';
+export {
+  defaultPorts,
+  fieldManager,
+  grantRoles,
+  hubNames,
+  podAnnotations,
+  policyNames,
+  workspaceLabel,
+} from './names.ts';
 export type {
   AgentProps,
   EnvVar,

@@ -124,7 +124,12 @@ function container(options: WorkloadOptions, props: WorkloadProps) {
 function probes(address: BindAddress | undefined, hostNetwork: boolean) {
   if (address === undefined || (isLoopback(address) && !hostNetwork)) return {};
   const probe = (path: string, periodMs: number, failureThreshold: number) => ({
-    httpGet: { path, port: address.port, scheme: 'HTTP', ...(address.host === undefined ? {} : { host: address.host }) },
+    httpGet: {
+      path,
+      port: address.port,
+      scheme: 'HTTP',
+      ...(address.host === undefined ? {} : { host: address.host }),
+    },
     periodSeconds: periodMs / 1000,
     timeoutSeconds: durations.probeTimeout / 1000,
     failureThreshold,

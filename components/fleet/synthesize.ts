@@ -45,11 +45,13 @@ function check(object: KubeObject): void {
   const { name, namespace } = object.metadata;
   const where = `${object.kind} ${namespace ?? ''}/${name ?? ''}`;
   const scope = scopeOf(object.kind);
-  if (scope === undefined) throw new MusterError('INTERNAL', 'this kind has no place in the order of manifests', { where });
+  if (scope === undefined)
+    throw new MusterError('INTERNAL', 'this kind has no place in the order of manifests', { where });
   if (!name) throw new MusterError('INTERNAL', 'manifest without a name', { where });
   if (scope === 'cluster' && namespace !== undefined)
     throw new MusterError('INTERNAL', 'cluster-scoped manifest with a namespace', { where });
-  if (scope === 'namespaced' && !namespace) throw new MusterError('INTERNAL', 'manifest without its namespace', { where });
+  if (scope === 'namespaced' && !namespace)
+    throw new MusterError('INTERNAL', 'manifest without its namespace', { where });
 }
 
 const place = (object: KubeObject): number => rank.get(object.kind) ?? kinds.length;
