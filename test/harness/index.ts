@@ -10,3 +10,7 @@ export type { FaultTarget } from './faults/fault-proxy.ts';
 export type { Fault, RequestMatch } from './faults/fault.ts';
 export { TcpCut } from './faults/tcp-cut.ts';
 export type { CutState } from './faults/tcp-cut.ts';
+export { Node } from './node/node.ts';
+export type { NodeOptions } from './node/node.ts';
+export { nodeSupport } from './node/support.ts';
+export type { NodeSupport } from './node/support.ts';

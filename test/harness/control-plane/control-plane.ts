@@ -111,6 +111,11 @@ export class ControlPlane {
     return this.#files.authority.issue({ commonName, organizations, usages: ['client'] });
   }
 
+  /** A serving certificate of this plane's CA. */
+  issueServerCertificate(commonName: string, hosts: readonly string[]): KeyPair {
+    return this.#files.authority.issue({ commonName, hosts, usages: ['server'] });
+  }
+
   /** A new client with the admin's rights; the caller closes it. */
   client(options?: ClientOptions): KubeClient {
     return this.clientFor(this.adminToken, options);
