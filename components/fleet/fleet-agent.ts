@@ -25,6 +25,8 @@ import { resolveImage } from './image.ts';
 import { podAnnotations } from './names.ts';
 import { deployment } from './pod.ts';
 import type { AgentProps, EnvVar } from './props.ts';
+import type { KubeObject } from '../../api/resource.ts';
+import { synthesize } from './synthesize.ts';
 
 const common = { [labels.managedBy]: managedByMuster };
 
@@ -176,4 +178,12 @@ function environment(props: AgentProps): EnvVar[] {
 
 function sortKeys(record: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/**
+ * The agent in a downstream cluster, in the order in which to apply it. Equal props give equal bytes, and so do lists
+ * whose order has no meaning in another order. Throws INVALID_ARGUMENT.
+ */
+export function synthAgent(props: AgentProps): KubeObject[] {
+  return synthesize((app) => new FleetAgent(app, 'agent', props));
 }

@@ -3,6 +3,8 @@ import { ApiObject, Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { toCustomResourceDefinition } from '../../api/crd.ts';
 import { fleetDescriptors } from '../../api/fleet/index.ts';
+import type { KubeObject } from '../../api/resource.ts';
+import { synthesize } from './synthesize.ts';
 
 /** One CustomResourceDefinition per Fleet kind; no props, because a CRD is the same for everyone. */
 export class FleetCrds extends Chart {
@@ -13,4 +15,9 @@ export class FleetCrds extends Chart {
       new ApiObject(this, descriptor.plural, { apiVersion, kind, metadata, spec });
     }
   }
+}
+
+/** CustomResourceDefinitions of all Fleet kinds that muster knows, sorted by name. */
+export function synthCrds(): KubeObject[] {
+  return synthesize((app) => new FleetCrds(app, 'crds'));
 }

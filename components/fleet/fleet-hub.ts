@@ -28,6 +28,8 @@ import { grantRoles, hubNames, workspaceLabel } from './names.ts';
 import { deployment } from './pod.ts';
 import { addPolicy } from './policy.ts';
 import type { HubProps } from './props.ts';
+import type { KubeObject } from '../../api/resource.ts';
+import { synthesize } from './synthesize.ts';
 
 const common = { [labels.managedBy]: managedByMuster };
 
@@ -128,4 +130,12 @@ export class FleetHub extends Chart {
       data: { [configKey]: formatHubConfig(config) },
     });
   }
+}
+
+/**
+ * Everything a hub needs but the CRDs, in the order in which to apply it: namespaces, admission policies (the fence
+ * stands before the rights), accounts, RBAC, configuration, Deployment. Throws INVALID_ARGUMENT.
+ */
+export function synthHub(props: HubProps): KubeObject[] {
+  return synthesize((app) => new FleetHub(app, 'hub', props));
 }
