@@ -36,7 +36,7 @@ async function linkPackage(): Promise<void> {
 async function isCurrent(inputs: string): Promise<boolean> {
   const stamp = await readFile(join(distFolder, stampName), 'utf8').catch(() => '');
   const bundles = await Promise.all(
-    (await bundleNames()).map((name) => stat(join(distFolder, 'bin', name)).catch(() => undefined)),
+    bundleNames.map((name) => stat(join(distFolder, 'bin', name)).catch(() => undefined)),
   );
   return stamp === inputs && bundles.every((found) => found !== undefined);
 }
@@ -80,7 +80,8 @@ export async function buildPackage(reporter: Reporter, options: BuildOptions = {
       step.update('compiling');
       await compile(into, ignoreTypeErrors);
       step.update('bundling');
-      for (const name of await bundle(join(into, 'bin'))) await chmod(join(into, 'bin', name), 0o755);
+      await bundle(join(into, 'bin'));
+      await chmod(join(into, 'bin', 'muster.cjs'), 0o755);
       if (!ignoreTypeErrors) await writeFile(join(into, stampName), inputs);
     } catch (error) {
       step.fail();

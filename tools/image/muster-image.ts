@@ -2,6 +2,7 @@ import { access, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { rootCertificates } from 'node:tls';
+import { bundleNames } from '../bundle.ts';
 import { ensureTools } from '../ensure-tools.ts';
 import { exec } from '../exec.ts';
 import type { Reporter } from '../progress.ts';
@@ -35,9 +36,8 @@ async function librariesOf(path: string): Promise<ImageEntry[]> {
 const launcher = "#!/usr/local/bin/node\nrequire('/app/muster.cjs');\n";
 
 async function bundles(): Promise<ImageEntry[]> {
-  const names = ['muster.cjs', 'hub.cjs', 'agent.cjs'];
   const folder = join(repositoryRoot, 'dist', 'bin');
-  for (const name of names) {
+  for (const name of bundleNames) {
     await access(join(folder, name)).catch(() => {
       throw new ToolError('BUILD_FAILED', `dist/bin/${name} is not there`, {
         what: 'muster image',
@@ -45,7 +45,7 @@ async function bundles(): Promise<ImageEntry[]> {
       });
     });
   }
-  return names.map((name) => data(`/app/${name}`, join(folder, name)));
+  return bundleNames.map((name) => data(`/app/${name}`, join(folder, name)));
 }
 
 /** The image that users run, and that tests and demo run too: Node.js, helm, muster; no shell, no package manager. */

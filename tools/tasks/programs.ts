@@ -19,10 +19,10 @@ function runProgram(entry: string, args: readonly string[]): Promise<number> {
 
 /** A task that builds the package and then runs a program with the task's arguments. */
 const afterBuild =
-  (entry: string): Task =>
+  (entry: string, ...first: readonly string[]): Task =>
   async (args, reporter) => {
     await buildPackage(reporter);
-    return runProgram(entry, args);
+    return runProgram(entry, [...first, ...args]);
   };
 
 /** `npm start` */
@@ -30,4 +30,4 @@ export const start = afterBuild('demo/main.ts');
 /** `npm run bench -- NAME` */
 export const bench = afterBuild('bench/main.ts');
 /** `npm run synth -- --out DIR` */
-export const synth = afterBuild('components/synth-main.ts');
+export const synth = afterBuild('dist/bin/muster.cjs', 'synth');
