@@ -13,7 +13,6 @@ import type { Metrics } from '../../kube/metrics.ts';
 import type { AgentContext } from './context.ts';
 import { createRecorder } from './event-target.ts';
 import { labelValue } from './label-value.ts';
-import { proxyFor } from './proxy.ts';
 import { runSession } from './session.ts';
 import { AgentStatus } from './status.ts';
 import { systemRoots } from './trust.ts';
@@ -43,8 +42,6 @@ export interface AgentOptions {
   readonly leaderElect?: boolean;
   /** Default: Fleet's 30 s lease, 25 s deadline, 10 s retry. */
   readonly lease?: Pick<LeaderElectionOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryMs'>;
-  /** Where HTTPS_PROXY and NO_PROXY are looked up. Default: the process's environment. */
-  readonly env?: Readonly<NodeJS.ProcessEnv>;
 }
 
 /**
@@ -101,9 +98,8 @@ function leaseOf(options: AgentOptions): LeaderElectionOptions {
 
 /** A hub without a CA of its own is checked against the operating system's roots, not only those that Node.js carries. */
 function connect(config: ClientConfig, options: AgentOptions): KubeClient {
-  const proxyUrl = config.proxyUrl ?? proxyFor(config.server, options.env ?? process.env);
   return createClient(
-    { ...config, ca: config.ca ?? systemRoots(), ...(proxyUrl === undefined ? {} : { proxyUrl }) },
+    { ...config, ca: config.ca ?? systemRoots() },
     {
       userAgent: 'muster-agent',
       maxConnections: 2,

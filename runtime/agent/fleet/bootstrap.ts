@@ -30,6 +30,7 @@ export async function readBootstrap(context: AgentContext, signal: AbortSignal):
 export function parseBootstrap(secret: Secret): Bootstrap {
   try {
     const values = readBootstrapSecret(secret);
+    checkCa(values.apiServerCA);
     return { secret, values: { ...values, apiServerURL: serverUrl(values.apiServerURL) } };
   } catch (error) {
     throw new AgentError(
@@ -43,6 +44,11 @@ export function parseBootstrap(secret: Secret): Bootstrap {
       },
     );
   }
+}
+
+function checkCa(text: string): void {
+  if (text.trim() === '' || text.includes('-----BEGIN CERTIFICATE-----')) return;
+  throw new Error('apiServerCA must be a PEM certificate, or empty');
 }
 
 function serverUrl(text: string): string {

@@ -1,4 +1,5 @@
 /** From bootstrap Secret to credential: ask, wait for the answer. Nothing is stored here but what was asked. */
+import type { BootstrapValues } from '../../../api/fleet/bootstrap-values.ts';
 import { parseAgentConfig } from '../../../api/fleet/agent-config.ts';
 import type { AgentConfig } from '../../../api/fleet/agent-config.ts';
 import { configKey, configMapNames, defaults } from '../../../api/fleet/constants.ts';
@@ -11,8 +12,8 @@ import { awaitAnswer } from './answer.ts';
 import type { Bootstrap } from './bootstrap.ts';
 import { type AgentContext, attempt } from './context.ts';
 import { type AgentCredential, credentialOf } from './credential.ts';
-import { AgentError } from './failure.ts';
-import { type RememberedRequest, forget, remember, send, toRegistration } from './request.ts';
+import { AgentError, isAgentError } from './failure.ts';
+import { type Asker, type RememberedRequest, forget, remember, send, toRegistration } from './request.ts';
 import { decideTrust } from './trust.ts';
 
 /** What a registration gave, and the bootstrap Secret as it is stored since. */
@@ -34,17 +35,44 @@ export async function register(context: AgentContext, bootstrap: Bootstrap, sign
   const { request, secret } = await attempt(edge, 'edge', () =>
     remember(edge, bootstrap.secret, values, clientID, { signal }),
   );
-  const ca = await trustedCa(context, bootstrap, config.agentTLSMode ?? '', signal);
+  const asker = { labels: config.labels ?? {}, podName: context.podName };
+  const mode = config.agentTLSMode ?? '';
+  const ca = await trustedCa(context, values, mode, signal);
+  const ask = async (trusted: string | undefined): Promise<Registered> => {
+    const credential = await askHub(context, { values, ca: trusted, request, secret, asker }, signal);
+    return { credential, request, secret };
+  };
+  try {
+    return await ask(ca);
+  } catch (error) {
+    if (mode !== '' || ca === undefined || !isAgentError(error, 'HubUntrusted')) throw error;
+    // Nothing was configured and the CA does not fit: the hub may have a publicly trusted certificate.
+    const trusted = await trustedCa(context, values, 'system-store', signal);
+    if (trusted === ca) throw error;
+    return await ask(trusted);
+  }
+}
+
+/** All that goes into one request. */
+interface Question {
+  readonly values: BootstrapValues;
+  readonly ca: string | undefined;
+  readonly request: RememberedRequest;
+  readonly secret: Secret;
+  readonly asker: Asker;
+}
+
+async function askHub(context: AgentContext, question: Question, signal: AbortSignal): Promise<AgentCredential> {
+  const { values, ca, request, secret, asker } = question;
   const place = { server: values.apiServerURL, ...(ca === undefined ? {} : { ca }) };
   const hub = context.connect({ ...place, token: values.token, contextName: 'bootstrap' });
   try {
-    const asker = { labels: config.labels ?? {}, podName: context.podName };
     await attempt(hub, 'request', () => send(hub, toRegistration(request, values, asker), { signal }));
     context.status.enter('registering', `registration sent to ${hub.server}, waiting for the answer`);
     const where = { namespace: values.systemRegistrationNamespace, signal };
     const answer = await attempt(hub, 'answer', () => awaitAnswer(hub, request, where));
     if (typeof answer === 'string') throw await notGranted(context, { request, secret, answer, server: hub.server });
-    return { credential: credentialOf({ ...place, ...answer }), request, secret };
+    return credentialOf({ ...place, ...answer });
   } finally {
     await hub.close();
   }
@@ -76,7 +104,7 @@ async function clusterUid(context: AgentContext, signal: AbortSignal): Promise<s
 
 async function trustedCa(
   context: AgentContext,
-  { values }: Bootstrap,
+  values: BootstrapValues,
   mode: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {

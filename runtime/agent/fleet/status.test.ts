@@ -27,7 +27,10 @@ describe('AgentStatus', () => {
     const { status } = setup();
     status.enter('connected', 'x');
     status.failed(unreachable(), 1000);
-    expect(status.readiness()).toEqual({ ready: false, text: 'HubUnreachable: [UNREACHABLE] hub: refused' });
+    expect(status.readiness()).toEqual({
+      ready: false,
+      text: expect.stringMatching(/^HubUnreachable: .*refused/) as string,
+    });
     status.succeeded('Connected', 'fine');
     expect(status.readiness().ready).toBe(true);
   });
