@@ -29,7 +29,7 @@ async function isExecutable(path: string): Promise<boolean> {
 
 /** Every executable of this name on PATH, in order; our own cache is left out, as it would name itself `path`. */
 async function candidates(name: string, env: NodeJS.ProcessEnv): Promise<string[]> {
-  const own = cacheDir(env);
+  const own = cacheDir();
   const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '' && !folder.startsWith(own));
   const found: string[] = [];
   // Nothing at all without PATH, so that an empty PATH means what it says.

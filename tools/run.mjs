@@ -2,12 +2,12 @@
 // fresh clone there is nothing else, and the machine's own Node.js may be too old for the rest. It installs the npm
 // packages when they are not those of package-lock.json, then goes on with the Node.js 24 among them.
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import process from 'node:process';
 import { setInterval, clearInterval } from 'node:timers';
 import { fileURLToPath } from 'node:url';
+import { isInstalled, readJson } from './installed.mjs';
 import { acquireLock } from './lock.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -18,26 +18,6 @@ const node = join(binFolder, 'node');
 const heartbeatMs = 10_000;
 
 const say = (line) => process.stderr.write(`${line}\n`);
-
-function readJson(path) {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-/** npm leaves a list of what it installed; comparing it asks nobody and takes milliseconds. */
-function isInstalled() {
-  const wanted = readJson(join(root, 'package-lock.json'))?.packages ?? {};
-  const installed = readJson(join(root, 'node_modules', '.package-lock.json'))?.packages ?? {};
-  const same = Object.entries(wanted).every(([path, entry]) => {
-    if (path === '' || entry.link === true) return true;
-    const found = installed[path];
-    return found === undefined ? entry.optional === true || entry.peer === true : found.version === entry.version;
-  });
-  return same && existsSync(node);
-}
 
 /** Runs a program to its end with our streams; its signals are ours. Resolves with the exit code. */
 function run(command, args, env) {
@@ -72,13 +52,13 @@ async function install() {
     onWait: (pid) => say(`… npm packages: waiting for process ${pid}, which installs them`),
   });
   try {
-    if (isInstalled()) return;
+    if (isInstalled(root)) return;
     const start = Date.now();
     const seconds = () => `${((Date.now() - start) / 1000).toFixed(1)} s`;
     say('… npm packages: installing those of package-lock.json');
     const timer = setInterval(() => say(`… npm packages: installing (${seconds()})`), heartbeatMs);
     const code = await npmCi().finally(() => clearInterval(timer));
-    if (code !== 0 || !isInstalled()) {
+    if (code !== 0 || !isInstalled(root)) {
       const hint = 'Look at your network and at the registry that npm is set to, and that npm runs install scripts.';
       throw new Error(`[REGISTRY_UNREACHABLE] npm packages: npm ci ended with code ${code}. ${hint}`);
     }
@@ -90,7 +70,7 @@ async function install() {
 
 const [task, ...args] = process.argv.slice(2);
 try {
-  if (!isInstalled()) await install();
+  if (!isInstalled(root)) await install();
   const env = { ...process.env, PATH: [binFolder, process.env.PATH ?? ''].join(delimiter) };
   const wanted = readJson(join(root, 'node_modules', 'node', 'package.json'))?.version;
   if (process.version === `v${wanted}`) {
