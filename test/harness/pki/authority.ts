@@ -38,7 +38,7 @@ export interface CertificateRequest {
 
 const day = 86_400_000;
 const usageOids = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const;
-const ecdsaWithSha256 = sequence(oid('1.2.840.10045.4.3.2'));
+export const ecdsaWithSha256 = sequence(oid('1.2.840.10045.4.3.2'));
 
 /** Issues certificates. */
 export class Authority {
@@ -122,7 +122,7 @@ function extension(id: string, critical: boolean, value: Uint8Array): Buffer {
   return sequence(oid(id), ...(critical ? [boolean(true)] : []), octets(value));
 }
 
-function distinguishedName(commonName: string, organizations: readonly string[]): Buffer {
+export function distinguishedName(commonName: string, organizations: readonly string[]): Buffer {
   const attribute = (id: string, value: string): Buffer => set(sequence(oid(id), utf8(value)));
   return sequence(...organizations.map((name) => attribute('2.5.4.10', name)), attribute('2.5.4.3', commonName));
 }
@@ -143,7 +143,7 @@ function keyIdentifier(key: KeyObject): Buffer {
     .digest();
 }
 
-function pem(label: string, der: Buffer): string {
+export function pem(label: string, der: Buffer): string {
   const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
 }
