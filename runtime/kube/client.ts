@@ -27,11 +27,14 @@ export interface ListResult<T> {
   readonly resourceVersion: string;
 }
 
+/** `timeoutMs` is the longest silence here (default: `durations.watchInactivity`); bookmarks come about every minute. */
 export interface WatchOptions extends CallOptions {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly resourceVersion: string;
+  /** Called once the server has accepted the watch. */
+  readonly onOpen?: () => void;
 }
 
 export type WatchEvent<T> =

@@ -195,6 +195,7 @@ async function* watch<T extends KubeObject>(
     decode(response, transport.server, `WATCH ${path}`);
     return;
   }
+  options.onOpen?.();
   const inactivityMs = options.timeoutMs ?? watchInactivity;
   yield* watchEvents(response, type, { server: transport.server, inactivityMs, ...withSignal });
 }

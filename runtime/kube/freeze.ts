@@ -1,0 +1,6 @@
+/** Freezes JSON all the way down: what one reconciler could change, every other would see changed. */
+export function freezeDeep<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  for (const inner of Object.values(value)) freezeDeep(inner);
+  return Object.freeze(value);
+}
