@@ -44,6 +44,8 @@ export function agentNamespaceRules(): PolicyRule[] {
       verbs: ['get', 'update', 'patch'],
     },
     { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+    // Events are about this object, which takes its UID.
+    { apiGroups: ['apps'], resources: ['deployments'], resourceNames: [agentNames.deployment], verbs: ['get'] },
     // Why a registration is stuck, where `kubectl describe` shows it.
     { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
   ];

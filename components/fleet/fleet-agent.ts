@@ -23,7 +23,7 @@ import { addScheduling } from './agent-scheduling.ts';
 import { addBinding, addRole } from './chart-rbac.ts';
 import { resolveImage } from './image.ts';
 import { podAnnotations } from './names.ts';
-import { deployment } from './pod.ts';
+import { addDeployment } from './pod.ts';
 import type { AgentProps, EnvVar } from './props.ts';
 import type { KubeObject } from '../../api/resource.ts';
 import { synthesize } from './synthesize.ts';
@@ -67,28 +67,25 @@ export class FleetAgent extends Chart {
         ? {}
         : { [podAnnotations.redeploy]: String(props.redeployGeneration) }),
     };
-    new ApiObject(
+    addDeployment(
       this,
-      'deployment',
-      deployment(
-        {
-          name: agentNames.deployment,
-          labels: { ...common, app: agentNames.deployment },
-          namespace,
-          serviceAccount: agentNames.serviceAccount,
-          image: resolveImage(props.image, props.privateRepoURL, props.systemDefaultRegistry),
-          command: props.command ?? ['muster', 'agent'],
-          env: environment(props),
-          probeVariable: 'FLEET_AGENT_PROBE_BIND_ADDRESS',
-          metricsVariable: 'FLEET_AGENT_METRICS_BIND_ADDRESS',
-          // Requests only: what a limit must be depends on the charts that an agent is given to install.
-          resources: { requests: { cpu: '20m', memory: '64Mi' } },
-          affinity: props.affinity ?? preferMarkedNodes,
-          ...(priorityClassName === undefined ? {} : { priorityClassName }),
-          ...(Object.keys(annotations).length === 0 ? {} : { podAnnotations: annotations }),
-        },
-        props,
-      ),
+      {
+        name: agentNames.deployment,
+        labels: { ...common, app: agentNames.deployment },
+        namespace,
+        serviceAccount: agentNames.serviceAccount,
+        image: resolveImage(props.image, props.privateRepoURL, props.systemDefaultRegistry),
+        command: props.command ?? ['muster', 'agent'],
+        env: environment(props),
+        probeVariable: 'FLEET_AGENT_PROBE_BIND_ADDRESS',
+        metricsVariable: 'FLEET_AGENT_METRICS_BIND_ADDRESS',
+        // Requests only: what a limit must be depends on the charts that an agent is given to install.
+        resources: { requests: { cpu: '20m', memory: '64Mi' } },
+        affinity: props.affinity ?? preferMarkedNodes,
+        ...(priorityClassName === undefined ? {} : { priorityClassName }),
+        ...(Object.keys(annotations).length === 0 ? {} : { podAnnotations: annotations }),
+      },
+      props,
     );
   }
 

@@ -25,7 +25,7 @@ import {
   hubSystemRules,
 } from './hub-rbac.ts';
 import { grantRoles, hubNames, workspaceLabel } from './names.ts';
-import { deployment } from './pod.ts';
+import { addDeployment } from './pod.ts';
 import { addPolicy } from './policy.ts';
 import type { HubProps } from './props.ts';
 import type { KubeObject } from '../../api/resource.ts';
@@ -45,28 +45,25 @@ export class FleetHub extends Chart {
     this.addGrantRoles();
     this.addHubRights(system, [registration, ...workspaces]);
     this.addConfig(system, { ...props.config, agentImage: props.config.agentImage ?? props.image });
-    new ApiObject(
+    addDeployment(
       this,
-      'deployment',
-      deployment(
-        {
-          name: hubNames.deployment,
-          labels: { ...common, app: hubNames.deployment },
-          namespace: system,
-          serviceAccount: hubNames.serviceAccount,
-          image: props.image,
-          command: ['muster', 'hub'],
-          env: [
-            { name: 'NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
-            { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
-          ],
-          probeVariable: 'MUSTER_PROBE_BIND_ADDRESS',
-          metricsVariable: 'MUSTER_METRICS_BIND_ADDRESS',
-          // Requests only: the caches grow with the fleet, and a hub killed for memory comes back to the same fleet.
-          resources: { requests: { cpu: '100m', memory: '128Mi' } },
-        },
-        props,
-      ),
+      {
+        name: hubNames.deployment,
+        labels: { ...common, app: hubNames.deployment },
+        namespace: system,
+        serviceAccount: hubNames.serviceAccount,
+        image: props.image,
+        command: ['muster', 'hub'],
+        env: [
+          { name: 'NAMESPACE', valueFrom: { fieldRef: { fieldPath: 'metadata.namespace' } } },
+          { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+        ],
+        probeVariable: 'MUSTER_PROBE_BIND_ADDRESS',
+        metricsVariable: 'MUSTER_METRICS_BIND_ADDRESS',
+        // Requests only: the caches grow with the fleet, and a hub killed for memory comes back to the same fleet.
+        resources: { requests: { cpu: '100m', memory: '128Mi' } },
+      },
+      props,
     );
   }
 

@@ -1,4 +1,6 @@
 /** The Deployment that hub and agent share: security context, environment, probes, volumes, scheduling. */
+import { ApiObject, JsonPatch } from 'cdk8s';
+import type { Construct } from 'constructs';
 import { isLoopback } from '../../api/bind-address.ts';
 import type { BindAddress } from '../../api/bind-address.ts';
 import { durations } from '../../api/durations.ts';
@@ -39,8 +41,16 @@ const baseTolerations: readonly Toleration[] = [
   { key: 'cattle.io/os', operator: 'Equal', value: 'linux', effect: 'NoSchedule' },
 ];
 
-/** Metadata and spec of a Deployment. Fields that Kubernetes would not store (empty, false) are left out. */
-export function deployment(options: WorkloadOptions, props: WorkloadProps) {
+/** The Deployment as a construct. */
+export function addDeployment(scope: Construct, options: WorkloadOptions, props: WorkloadProps): void {
+  const object = new ApiObject(scope, 'deployment', deployment(options, props));
+  // Server-side apply keeps the defaults of the strategy before, and Kubernetes refuses them beside Recreate; cdk8s
+  // drops a null that is in the object itself.
+  if (props.hostNetwork) object.addJsonPatch(JsonPatch.add('/spec/strategy/rollingUpdate', null));
+}
+
+/** Fields that Kubernetes would not store (empty, false) are left out. */
+function deployment(options: WorkloadOptions, props: WorkloadProps) {
   const { name, namespace, labels } = options;
   return {
     apiVersion: 'apps/v1',

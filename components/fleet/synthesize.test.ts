@@ -37,8 +37,8 @@ test('given objects in any order, when synthesized, then what others need comes 
 });
 
 test.each([
-  [object('ClusterRole', 'r', 'n'), 'cluster-scoped manifest with a namespace'],
-  [object('Secret', 's'), 'without its namespace'],
+  [object('ClusterRole', 'r', 'n'), 'is cluster-scoped and has a namespace'],
+  [object('Secret', 's'), 'has no namespace'],
   [object('Unheard', 'u'), 'no place'],
 ])('given a manifest that would be wrong (%j), when synthesized, then it is refused', (bad, message) => {
   expect(() => chartOf(bad)).toThrow(message);
