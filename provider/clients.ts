@@ -31,7 +31,9 @@ export class Clients {
    * @throws MusterError INVALID_KUBECONFIG.
    */
   get(connection: Connection): Target {
-    const key = createHash('sha256').update(JSON.stringify([connection.kubeconfig, connection.context])).digest('hex');
+    const key = createHash('sha256')
+      .update(JSON.stringify([connection.kubeconfig, connection.context]))
+      .digest('hex');
     const known = this.#targets.get(key);
     if (known !== undefined) return known;
     const config = parseKubeconfig(kubeconfigText(connection.kubeconfig), {

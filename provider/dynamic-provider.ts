@@ -10,8 +10,7 @@ import type { Configuration } from './configuration.ts';
 import { timeLimit, withDeadline } from './deadline.ts';
 import type { Operation } from './deadline.ts';
 import { explain } from './explain.ts';
-import { Incomplete } from './handler.ts';
-import type { CallContext, Props, ResourceHandler, ResourceKind } from './handler.ts';
+import type { CallContext, Incomplete, Props, ResourceHandler, ResourceKind } from './handler.ts';
 import { plain } from './outputs.ts';
 import { currentState, schemaVersion } from './state.ts';
 
@@ -20,7 +19,8 @@ type Handler = ResourceHandler<object, object>;
 /** Loaded on first use: a stack of Clusters never pays for the manifests of the releases. */
 const handlers: Readonly<Record<ResourceKind, () => Promise<unknown>>> = {
   HubRelease: async () => (await import('./handlers/hub-release.ts')).hubRelease,
-  ClusterRegistrationToken: async () => (await import('./handlers/cluster-registration-token.ts')).clusterRegistrationToken,
+  ClusterRegistrationToken: async () =>
+    (await import('./handlers/cluster-registration-token.ts')).clusterRegistrationToken,
   Cluster: async () => (await import('./handlers/cluster.ts')).cluster,
   AgentRelease: async () => (await import('./handlers/agent-release.ts')).agentRelease,
 };
@@ -95,7 +95,8 @@ export function createDynamicProvider(options: DynamicProviderOptions = {}): Req
       call('update', news, id, async (handler, context) => ({
         outs: outputsOf(await handler.update(id, stored(olds), given(news), context)),
       })),
-    delete: (id, props: Props) => call('delete', props, id, (handler, context) => handler.delete(id, stored(props), context)),
+    delete: (id, props: Props) =>
+      call('delete', props, id, (handler, context) => handler.delete(id, stored(props), context)),
   };
 }
 

@@ -2,6 +2,8 @@
 import { z } from 'zod';
 import { parseGoDuration } from '../api/duration.ts';
 import { isMusterError } from '../api/errors.ts';
+import { isDnsLabel } from '../api/kubernetes/names.ts';
+import { isLabelKey, isLabelValue } from '../api/labels.ts';
 import { violations } from '../api/validate.ts';
 import { parseKubeconfig } from '../runtime/kube/kubeconfig.ts';
 import { kubeconfigText } from './configuration.ts';
@@ -18,20 +20,16 @@ export const duration = z.string().superRefine((text, context) => {
   }
 });
 
-/** Name of an object that becomes part of other names: RFC 1123 label. */
+/** Name of an object that becomes part of other names. */
 export const label = z
   .string()
-  .max(63, 'names have at most 63 characters')
-  .regex(/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/, "lower-case letters, digits and '-' are allowed, with a letter or digit at both ends");
-
-const labelKey = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
-const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
+  .refine(isDnsLabel, 'must be 1 to 63 lower-case letters, digits and "-", with a letter or digit at both ends');
 
 const labels = z.record(z.string(), z.string()).superRefine((value, context) => {
   for (const [key, text] of Object.entries(value)) {
-    if (!labelKey.test(key)) context.addIssue({ code: 'custom', path: [key], message: 'is not a label key of Kubernetes' });
-    if (!labelValue.test(text)) {
-      context.addIssue({ code: 'custom', path: [key], message: `${JSON.stringify(text)} is not a label value of Kubernetes` });
+    if (!isLabelKey(key)) context.addIssue({ code: 'custom', path: [key], message: 'is not a valid label key' });
+    if (!isUnknown(text) && !isLabelValue(text)) {
+      context.addIssue({ code: 'custom', path: [key], message: `${JSON.stringify(text)} is not a valid label value` });
     }
   }
 });

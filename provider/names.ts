@@ -25,7 +25,9 @@ export function autoName(resourceName: string): string {
 export function isAutoName(name: unknown, resourceName: unknown): boolean {
   if (typeof name !== 'string' || typeof resourceName !== 'string') return false;
   const suffix = name.slice(-suffixLength);
-  return /^[0-9a-f]{8}$/.test(suffix) && autoName(resourceName).slice(0, -suffixLength) === name.slice(0, -suffixLength);
+  return (
+    /^[0-9a-f]{8}$/.test(suffix) && autoName(resourceName).slice(0, -suffixLength) === name.slice(0, -suffixLength)
+  );
 }
 
 /**

@@ -12,7 +12,7 @@ export const schemaVersion = 1;
 const upgrades: Readonly<Record<number, (outputs: Props) => Props>> = {};
 
 /**
- * Outputs in today's form.
+ * Outputs in today's form, without their version.
  * @throws MusterError UNSUPPORTED when a newer package wrote them.
  */
 export function currentState(outputs: Props): Props {
@@ -27,5 +27,6 @@ export function currentState(outputs: Props): Props {
   }
   let result = outputs;
   for (; version < schemaVersion; version++) result = upgrades[version]?.(result) ?? result;
-  return { ...result, schemaVersion };
+  const { schemaVersion: _, ...rest } = result;
+  return rest;
 }

@@ -3,6 +3,8 @@
  * marker text, alone or nested anywhere.
  */
 
+import { formatPath } from '../api/validate.ts';
+
 /** Source: Pulumi's Node.js SDK, `runtime.unknownValue`. It is part of the engine's wire format. */
 export const unknownValue = '04da6b54-80e4-46f7-96ec-b56ff0331ba9';
 
@@ -17,11 +19,16 @@ export function hasUnknown(value: unknown): boolean {
 }
 
 /** Paths (`a.b[0]`) of everything unknown in `value`. */
-export function unknownPaths(value: unknown, path = ''): string[] {
-  if (isUnknown(value)) return [path];
-  if (Array.isArray(value)) return value.flatMap((item, index) => unknownPaths(item, `${path}[${index}]`));
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => unknownPaths(item, path === '' ? key : `${path}.${key}`));
+export function unknownPaths(value: unknown): string[] {
+  return [...unknownParts(value, [])].map(formatPath);
+}
+
+function* unknownParts(value: unknown, path: readonly PropertyKey[]): Iterable<readonly PropertyKey[]> {
+  if (isUnknown(value)) yield path;
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, item] of Object.entries(value)) {
+    yield* unknownParts(item, [...path, Array.isArray(value) ? Number(key) : key]);
+  }
 }
 
 /**

@@ -56,7 +56,10 @@ export class RegisteredCluster extends ComponentResource {
   constructor(name: string, args: RegisteredClusterArgs, options?: ComponentResourceOptions) {
     super('muster:index:RegisteredCluster', name, {}, options);
     // A component's own dependsOn does not reach its children by itself.
-    const child: CustomResourceOptions = { parent: this, ...(options?.dependsOn ? { dependsOn: options.dependsOn } : {}) };
+    const child: CustomResourceOptions = {
+      parent: this,
+      ...(options?.dependsOn ? { dependsOn: options.dependsOn } : {}),
+    };
     if (args.mode === 'token') {
       this.cluster = this.#declared(name, args, child);
       this.agentRelease = this.#withAgent(name, args, this.cluster, child);

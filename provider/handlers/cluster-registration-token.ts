@@ -1,0 +1,223 @@
+/** Handler of `ClusterRegistrationToken`: a token, and the values that an agent registers with. */
+import { z } from 'zod';
+import { conditionTypes, findCondition } from '../../api/conditions.ts';
+import { clusterRegistrationTokenSpec } from '../../api/fleet/cluster-registration-token.ts';
+import { apiVersion, defaults, secretKeys } from '../../api/fleet/constants.ts';
+import { ClusterRegistrationTokens } from '../../api/fleet/kinds.ts';
+import type { ClusterRegistrationToken } from '../../api/fleet/kinds.ts';
+import { MusterError } from '../../api/errors.ts';
+import { Secrets } from '../../api/kubernetes/core.ts';
+import { keyOf } from '../../api/resource.ts';
+import type { KubeClient } from '../../runtime/kube/client.ts';
+import { awaitGone } from '../await-gone.ts';
+import { awaitObject } from '../await-object.ts';
+import { hubOf } from '../configuration.ts';
+import {
+  changedInputs,
+  fieldManager,
+  isOurs,
+  metadataReplaces,
+  observedMetadata,
+  requireOwner,
+  wantedMetadata,
+} from '../fleet-object.ts';
+import type { CallContext, Props, ResourceHandler } from '../handler.ts';
+import { isOtherCluster } from '../identity.ts';
+import { common, failuresOf, metadata, withoutNulls } from '../inputs.ts';
+import { completeMetadata, isAutoName } from '../names.ts';
+import { applyStep, resuming } from '../partial.ts';
+import { describeCondition } from '../ready.ts';
+import { isUnknown } from '../unknowns.ts';
+
+const tokenInputs = z.strictObject({
+  ...common,
+  metadata,
+  ttl: clusterRegistrationTokenSpec.shape.ttl.unwrap().unwrap().optional(),
+  renew: z.boolean(),
+});
+export type TokenInputs = z.infer<typeof tokenInputs>;
+
+/** Inputs, and what the hub answered. */
+export interface TokenOutputs extends TokenInputs {
+  readonly uid: string;
+  readonly hubUID: string;
+  /** RFC 3339; empty: never. */
+  readonly expires: string;
+  readonly expired: boolean;
+  readonly secretName: string;
+  /** A secret. */
+  readonly values: string;
+}
+
+const updatable = ['ttl', 'renew', 'hub', 'awaitReady', 'timeouts', 'owner'] as const;
+
+export const clusterRegistrationToken: ResourceHandler<TokenInputs, TokenOutputs> = {
+  kind: 'ClusterRegistrationToken',
+
+  check(olds, given) {
+    const news = withoutNulls(given);
+    const inputs: Props = {
+      awaitReady: true,
+      renew: true,
+      ...news,
+      metadata: completeMetadata(olds, news, defaults.defaultNamespace),
+    };
+    return { inputs, failures: failuresOf(tokenInputs, inputs) };
+  },
+
+  async diff(_id, olds, news, context) {
+    const replaces = metadataReplaces(olds.metadata, news.metadata);
+    const changed = changedInputs(olds, news, updatable);
+    if (!isUnknown(news.metadata))
+      changed.push(...changedInputs(olds.metadata, news.metadata, ['labels', 'annotations']));
+    if (news.renew && hasExpired(olds)) changed.push('expired');
+    if (await isOtherCluster(olds.hubUID, news.hub ?? context.configuration.hub, context)) replaces.push('hub');
+    return {
+      changes: changed.length + replaces.length > 0,
+      replaces,
+      deleteBeforeReplace: replaces.length > 0 && !isAutoName(news.metadata.name, news.resourceName),
+    };
+  },
+
+  async create(inputs, context) {
+    return { id: keyOf(inputs.metadata), outputs: await write(inputs, [inputs.owner], undefined, context) };
+  },
+
+  async read(_id, olds, context) {
+    const { client, uid } = context.clients.get(hubOf(olds, context.configuration));
+    const found = await client.find(ClusterRegistrationTokens, olds.metadata, context);
+    // The hub deletes a token when it expires; that is its state, not its loss.
+    if (found === undefined) return hasExpired(olds) ? { ...olds, expired: true } : undefined;
+    if (found.metadata.deletionTimestamp !== undefined) return undefined;
+    const live: TokenInputs = {
+      ...olds,
+      metadata: observedMetadata(olds.metadata, found),
+      ttl: olds.ttl === undefined ? undefined : (found.spec?.ttl ?? undefined),
+    };
+    return observe(live, found, (await uid(context)) ?? olds.hubUID, await readValues(client, found, context));
+  },
+
+  async update(_id, olds, news, context) {
+    return write(news, [news.owner, olds.owner], olds, context);
+  },
+
+  async delete(_id, olds, context) {
+    const { client } = context.clients.get(hubOf(olds, context.configuration));
+    const { signal } = context;
+    const found = await client.find(ClusterRegistrationTokens, olds.metadata, { signal });
+    if (found === undefined || !isOurs(found, olds.uid, olds.owner)) return;
+    const { uid } = found.metadata;
+    const only = uid === undefined ? {} : { preconditions: { uid } };
+    await client.delete(ClusterRegistrationTokens, olds.metadata, { signal, ...only });
+    await awaitGone(client, ClusterRegistrationTokens, olds.metadata, uid, context);
+    // Its credential must be dead before this says so: the values Secret goes with the token.
+    if (olds.secretName === '') return;
+    const { namespace } = olds.metadata;
+    await awaitGone(client, Secrets, { namespace, name: olds.secretName }, undefined, context);
+  },
+
+  inputsOf(outputs) {
+    const { uid: _u, hubUID: _h, expires: _e, expired: _x, secretName: _s, values: _v, ...inputs } = outputs;
+    return inputs;
+  },
+};
+
+function hasExpired({ expires, expired }: TokenOutputs): boolean {
+  return expired || (expires !== '' && Date.parse(expires) <= Date.now());
+}
+
+async function write(
+  inputs: TokenInputs,
+  owners: readonly string[],
+  olds: TokenOutputs | undefined,
+  context: CallContext,
+): Promise<TokenOutputs> {
+  const id = keyOf(inputs.metadata);
+  const { client, uid } = context.clients.get(hubOf(inputs, context.configuration));
+  const hubUID = (await uid(context)) ?? '';
+  const existing = await client.find(ClusterRegistrationTokens, inputs.metadata, context);
+  if (olds === undefined || existing?.metadata.uid !== olds.uid)
+    requireOwner(ClusterRegistrationTokens, existing, owners);
+  const progress = resuming(id, observe(inputs, existing, hubUID, olds?.values));
+  const object: ClusterRegistrationToken = {
+    apiVersion,
+    kind: 'ClusterRegistrationToken',
+    metadata: wantedMetadata(inputs),
+    spec: inputs.ttl === undefined ? {} : { ttl: inputs.ttl },
+  };
+  const { signal } = context;
+  const applied = await applyStep(progress, () =>
+    client.apply(ClusterRegistrationTokens, object, { fieldManager, signal }),
+  );
+  progress.outputs = observe(inputs, applied, hubUID, olds?.values);
+  const issued = inputs.awaitReady ? await applyStep(progress, () => awaitIssued(client, applied, context)) : applied;
+  const values = await applyStep(progress, () => readValues(client, issued, context));
+  return observe(inputs, issued, hubUID, values);
+}
+
+/** Waits for the Secret's name, and for the expiry that belongs to the wanted ttl. */
+async function awaitIssued(
+  client: KubeClient,
+  applied: ClusterRegistrationToken,
+  context: CallContext,
+): Promise<ClusterRegistrationToken> {
+  const key = { namespace: applied.metadata.namespace ?? '', name: applied.metadata.name ?? '' };
+  const where = `ClusterRegistrationToken ${keyOf(key)}`;
+  let last: ClusterRegistrationToken | undefined = applied;
+  const settled = (token: ClusterRegistrationToken | undefined): boolean =>
+    token === undefined || (Boolean(token.status?.secretName) && !isRefused(token));
+  try {
+    const token = await awaitObject(client, ClusterRegistrationTokens, key, settled, {
+      signal: context.signal,
+      onChange: (object) => (last = object),
+    });
+    if (token !== undefined) return token;
+    throw new MusterError('TOKEN_EXPIRED', 'the hub has deleted the token before it was used', {
+      where,
+      hint: 'Give a longer ttl; a hub may also be configured to refuse tokens that never expire.',
+    });
+  } catch (error) {
+    if (!context.signal.aborted) throw error;
+    throw new MusterError('TIMEOUT', `no values were issued; stuck at: ${whyNotIssued(last)}.`, { where });
+  }
+}
+
+function isRefused(token: ClusterRegistrationToken): boolean {
+  return findCondition(token.status?.conditions, conditionTypes.issued)?.status === 'False';
+}
+
+function whyNotIssued(token: ClusterRegistrationToken | undefined): string {
+  const issued = findCondition(token?.status?.conditions, conditionTypes.issued);
+  if (issued !== undefined) return describeCondition(issued);
+  return 'no hub has taken it up: it has no condition. Is the hub running?';
+}
+
+async function readValues(
+  client: KubeClient,
+  token: ClusterRegistrationToken,
+  context: CallContext,
+): Promise<string | undefined> {
+  const name = token.status?.secretName;
+  if (!name) return undefined;
+  const secret = await client.find(Secrets, { namespace: token.metadata.namespace ?? '', name }, context);
+  const values = secret?.data?.[secretKeys.values];
+  return values === undefined ? undefined : Buffer.from(values, 'base64').toString();
+}
+
+function observe(
+  inputs: TokenInputs,
+  found: ClusterRegistrationToken | undefined,
+  hubUID: string,
+  values: string | undefined,
+): TokenOutputs {
+  const expires = found?.status?.expires ?? '';
+  return {
+    ...inputs,
+    uid: found?.metadata.uid ?? '',
+    hubUID,
+    expires,
+    expired: expires !== '' && Date.parse(expires) <= Date.now(),
+    secretName: found?.status?.secretName ?? '',
+    values: values ?? '',
+  };
+}

@@ -1,0 +1,67 @@
+/** When a Cluster is ready, and which stage holds it up when it is not. */
+import { conditionTypes, findCondition, isTrue, reasons } from '../api/conditions.ts';
+import type { Condition } from '../api/conditions.ts';
+import type { Cluster } from '../api/fleet/kinds.ts';
+
+/** Stages in the order in which a registration passes them. */
+const stages = [
+  conditionTypes.processed,
+  conditionTypes.imported,
+  conditionTypes.registered,
+  conditionTypes.online,
+  conditionTypes.reconciled,
+  conditionTypes.ready,
+] as const;
+
+/** Reasons that no waiting cures: the user has to change something. */
+const final: ReadonlySet<string> = new Set([
+  reasons.invalidSpec,
+  reasons.clientIdMismatch,
+  reasons.nameTaken,
+  reasons.selfRegistration,
+  reasons.kubeconfigNamespaceRefused,
+  reasons.kubeconfigInvalid,
+  reasons.kubeconfigRefused,
+  reasons.hubAddressMissing,
+  reasons.notKubernetes,
+]);
+
+/** Registered, heard from, ready, and (re)installed as often as asked. */
+export function isReady(cluster: Cluster): boolean {
+  const { status, spec } = cluster;
+  if (!status?.agent?.lastSeen || !isTrue(status.conditions, conditionTypes.ready)) return false;
+  const stale = [conditionTypes.registered, conditionTypes.online].some(
+    (type) => findCondition(status.conditions, type)?.status === 'False',
+  );
+  const wanted = spec?.redeployAgentGeneration;
+  return !stale && (wanted === undefined || status.agentDeployedGeneration === wanted || !spec?.kubeConfigSecret);
+}
+
+/** The first stage that is not passed. */
+export function stuckStage(cluster: Cluster): Condition | undefined {
+  for (const type of stages) {
+    const condition = findCondition(cluster.status?.conditions, type);
+    if (condition !== undefined && condition.status !== 'True') return condition;
+  }
+  return undefined;
+}
+
+/** Whether the first stage not passed names something that only the user can change. */
+export function isHopeless(cluster: Cluster): boolean {
+  const stage = stuckStage(cluster);
+  return stage?.status === 'False' && final.has(stage.reason ?? '');
+}
+
+/** `Imported is False (ClusterUnreachable): connection refused`, or what else is known. */
+export function whyNotReady(cluster: Cluster | undefined): string {
+  if (cluster === undefined) return 'the object is gone from the hub';
+  const stage = stuckStage(cluster);
+  if (stage !== undefined) return describeCondition(stage);
+  if (!cluster.status?.conditions?.length) return 'no hub has taken it up: it has no condition. Is the hub running?';
+  if (!cluster.status.agent?.lastSeen) return 'its agent has not reported yet';
+  return 'the hub does not call it Ready yet';
+}
+
+export function describeCondition({ type, status, reason, message }: Condition): string {
+  return `${type} is ${status}${reason ? ` (${reason})` : ''}${message ? `: ${message}` : ''}`;
+}

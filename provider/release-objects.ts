@@ -1,0 +1,165 @@
+/** The objects of a release: applied in order, remembered by name, removed in reverse, and proven gone. */
+import { createHash } from 'node:crypto';
+import { annotations } from '../api/fleet/constants.ts';
+import { MusterError } from '../api/errors.ts';
+import type { KubeObject, ObjectKey, ResourceType } from '../api/resource.ts';
+import { apiVersionOf, keyOf, parseKey } from '../api/resource.ts';
+import { covers } from '../runtime/kube/apply.ts';
+import type { KubeClient } from '../runtime/kube/client.ts';
+import { awaitGone } from './await-gone.ts';
+import { fieldManager } from './fleet-object.ts';
+import type { CallContext } from './handler.ts';
+
+/** Kinds that releases are made of: plural, and whether they live in a namespace. */
+const kinds: Readonly<Record<string, readonly [plural: string, namespaced: boolean]>> = {
+  CustomResourceDefinition: ['customresourcedefinitions', false],
+  Namespace: ['namespaces', false],
+  ValidatingAdmissionPolicy: ['validatingadmissionpolicies', false],
+  ValidatingAdmissionPolicyBinding: ['validatingadmissionpolicybindings', false],
+  PriorityClass: ['priorityclasses', false],
+  ServiceAccount: ['serviceaccounts', true],
+  ClusterRole: ['clusterroles', false],
+  ClusterRoleBinding: ['clusterrolebindings', false],
+  Role: ['roles', true],
+  RoleBinding: ['rolebindings', true],
+  NetworkPolicy: ['networkpolicies', true],
+  ConfigMap: ['configmaps', true],
+  Secret: ['secrets', true],
+  PodDisruptionBudget: ['poddisruptionbudgets', true],
+  Lease: ['leases', true],
+  Deployment: ['deployments', true],
+};
+
+/** What may have been there before a release, and must then outlive it. */
+const shared: ReadonlySet<string> = new Set(['Namespace', 'CustomResourceDefinition']);
+
+/** One object of a release, as the state keeps it: `apps/v1/Deployment cattle-fleet-system/fleet-agent`. */
+export type ObjectName = string;
+
+export function nameOf(object: KubeObject): ObjectName {
+  return `${object.apiVersion}/${object.kind} ${keyOf(object)}`;
+}
+
+/** The inverse of {@link nameOf}. */
+export function addressOf(name: ObjectName): { type: ResourceType; key: ObjectKey } {
+  const [path = '', key = ''] = name.split(' ');
+  const parts = path.split('/');
+  const kind = parts.pop() ?? '';
+  const version = parts.pop() ?? '';
+  const [plural, namespaced] = kinds[kind] ?? [];
+  if (plural === undefined || namespaced === undefined) {
+    throw new MusterError('UNSUPPORTED', `objects of kind ${kind} are unknown to this pulumi-muster`, {
+      where: 'objects',
+      hint: 'Upgrade pulumi-muster in the directory of the Pulumi program.',
+    });
+  }
+  return { type: { group: parts.pop() ?? '', version, kind, plural, namespaced }, key: parseKey(key) };
+}
+
+/** Who a release's objects belong to: a stack may hold several releases on one cluster. */
+export interface ReleaseOwner {
+  readonly owner: string;
+}
+
+/**
+ * Applies the objects in order and returns the names of those that belong to the release. Namespaces and
+ * CustomResourceDefinitions that somebody else made are used, but not owned.
+ */
+export async function applyObjects(
+  client: KubeClient,
+  objects: readonly KubeObject[],
+  { owner }: ReleaseOwner,
+  { signal }: Pick<CallContext, 'signal'>,
+  onApplied: (name: ObjectName) => void,
+): Promise<void> {
+  for (const object of objects) {
+    const { type, key } = addressOf(nameOf(object));
+    const foreign = shared.has(object.kind) && isForeign(await client.find(type, key, { signal }), owner);
+    await client.apply(type, foreign ? object : stamped(object, owner), { fieldManager, signal });
+    if (!foreign) onApplied(nameOf(object));
+  }
+}
+
+function isForeign(found: KubeObject | undefined, owner: string): boolean {
+  return found !== undefined && found.metadata.annotations?.[annotations.owner] !== owner;
+}
+
+function stamped(object: KubeObject, owner: string): KubeObject {
+  const { metadata } = object;
+  return {
+    ...object,
+    metadata: { ...metadata, annotations: { ...metadata.annotations, [annotations.owner]: owner } },
+  };
+}
+
+/** ServiceAccount `default` is Kubernetes' own: every namespace has one, and gets it back. */
+const isKubernetesOwn = (name: ObjectName): boolean => /\/ServiceAccount [^/]+\/default$/.test(name);
+
+/** Deletes objects in reverse order, each only after the workload that uses it has ended, and waits until all are gone. */
+export async function removeObjects(
+  client: KubeClient,
+  names: readonly ObjectName[],
+  context: Pick<CallContext, 'signal'>,
+): Promise<void> {
+  const { signal } = context;
+  const own = names.filter((name) => !isKubernetesOwn(name)).reverse();
+  for (const name of own) {
+    const { type, key } = addressOf(name);
+    const workload = type.kind === 'Deployment';
+    await client.delete(type, key, { signal, propagation: workload ? 'Foreground' : 'Background' });
+    if (workload) await awaitGone(client, type, key, undefined, context);
+  }
+  for (const name of own) {
+    const { type, key } = addressOf(name);
+    await awaitGone(client, type, key, undefined, context);
+  }
+}
+
+/** What became of a release's objects: `missing` ones, and `changed` ones that no longer say what was applied. */
+export async function compareObjects(
+  client: KubeClient,
+  wanted: readonly KubeObject[],
+  { signal }: Pick<CallContext, 'signal'>,
+): Promise<{ missing: ObjectName[]; changed: ObjectName[] }> {
+  const missing: ObjectName[] = [];
+  const changed: ObjectName[] = [];
+  for (const object of wanted) {
+    const { type, key } = addressOf(nameOf(object));
+    const found = await client.find(type, key, { signal });
+    if (found === undefined) missing.push(nameOf(object));
+    else if (!covers(found, object)) changed.push(nameOf(object));
+  }
+  return { missing, changed };
+}
+
+/**
+ * Refuses to take over the workload of somebody else.
+ * @throws MusterError ALREADY_OWNED
+ */
+export async function requireFreeWorkload(
+  client: KubeClient,
+  type: ResourceType,
+  key: ObjectKey,
+  { owner }: ReleaseOwner,
+  { signal }: Pick<CallContext, 'signal'>,
+): Promise<void> {
+  const found = await client.find(type, key, { signal });
+  if (!isForeign(found, owner)) return;
+  const other = found?.metadata.annotations?.[annotations.owner];
+  throw new MusterError('ALREADY_OWNED', `it is there already and was made by ${other ?? 'something else'}`, {
+    where: `${type.kind} ${keyOf(key)}`,
+    hint:
+      `Remove it the way it was installed, or hand it over with: kubectl annotate ${type.plural} ${key.name} ` +
+      `-n ${key.namespace ?? ''} --overwrite ${annotations.owner}='${owner}'`,
+  });
+}
+
+/** Digest of the manifests: changes when inputs or the package's own manifests do, so that an upgrade shows as a change. */
+export function manifestHash(objects: readonly KubeObject[]): string {
+  return createHash('sha256').update(JSON.stringify(objects)).digest('hex').slice(0, 16);
+}
+
+/** `group/version/Kind namespace/name` of an object that is not made from manifests. */
+export function objectName(type: ResourceType, key: ObjectKey): ObjectName {
+  return `${apiVersionOf(type)}/${type.kind} ${keyOf(key)}`;
+}
