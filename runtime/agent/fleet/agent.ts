@@ -40,8 +40,12 @@ export interface AgentOptions {
   readonly metricsAddress?: string;
   /** Hold the Lease `fleet-agent` while acting. Default: true; off only where nothing else can run beside it. */
   readonly leaderElect?: boolean;
-  /** Default: Fleet's 30 s lease, 25 s deadline, 10 s retry. */
-  readonly lease?: Pick<LeaderElectionOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryMs'>;
+  /** Default: Fleet's 30 s lease, 25 s deadline, 10 s retry. The deadline must be shorter than the lease. */
+  readonly election?: {
+    readonly leaseDurationMs: number;
+    readonly renewDeadlineMs: number;
+    readonly retryPeriodMs: number;
+  };
 }
 
 /**
@@ -89,10 +93,9 @@ function leaseOf(options: AgentOptions): LeaderElectionOptions {
     name: agentNames.lease,
     namespace: options.namespace,
     identity: options.podName ?? `${hostname()}-${process.pid}`,
-    leaseDurationMs: durations.agentLeaseDuration,
-    renewDeadlineMs: durations.agentLeaseRenewDeadline,
-    retryMs: durations.agentLeaseRetryPeriod,
-    ...options.lease,
+    leaseDurationMs: options.election?.leaseDurationMs ?? durations.agentLeaseDuration,
+    renewDeadlineMs: options.election?.renewDeadlineMs ?? durations.agentLeaseRenewDeadline,
+    retryMs: options.election?.retryPeriodMs ?? durations.agentLeaseRetryPeriod,
   };
 }
 

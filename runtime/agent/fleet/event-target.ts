@@ -14,16 +14,16 @@ export function createRecorder(edge: KubeClient, namespace: string, events: Even
   let target: Promise<KubeObject> | undefined;
   return (type, reason, message) => {
     target ??= findTarget(edge, namespace);
-    void target.then(
-      (object) => events.event(object, type, reason, message),
-      () => (target = undefined),
-    );
+    void target.then((object) => events.event(object, type, reason, message));
   };
 }
 
 async function findTarget(edge: KubeClient, namespace: string): Promise<KubeObject> {
-  const deployment = await edge.find(Deployments, { namespace, name: agentNames.deployment });
-  // Lists and single objects alike may come without kind; Events need it.
-  if (deployment !== undefined) return { ...deployment, apiVersion: 'apps/v1', kind: 'Deployment' };
-  return { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: secretNames.agent } };
+  const secret: KubeObject = { apiVersion: 'v1', kind: 'Secret', metadata: { namespace, name: secretNames.agent } };
+  try {
+    const deployment = await edge.find(Deployments, { namespace, name: agentNames.deployment });
+    return deployment === undefined ? secret : { ...deployment, apiVersion: 'apps/v1', kind: 'Deployment' };
+  } catch {
+    return secret; // an Event about something is better than none; the Secret's name says enough
+  }
 }
