@@ -1,5 +1,5 @@
 /** The Deployment that hub and agent share: security context, environment, probes, volumes, scheduling. */
-import { ApiObject, JsonPatch } from 'cdk8s';
+import { ApiObject } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { isLoopback } from '../../api/bind-address.ts';
 import type { BindAddress } from '../../api/bind-address.ts';
@@ -43,10 +43,7 @@ const baseTolerations: readonly Toleration[] = [
 
 /** The Deployment as a construct. */
 export function addDeployment(scope: Construct, options: WorkloadOptions, props: WorkloadProps): void {
-  const object = new ApiObject(scope, 'deployment', deployment(options, props));
-  // Server-side apply keeps the defaults of the strategy before, and Kubernetes refuses them beside Recreate; cdk8s
-  // drops a null that is in the object itself.
-  if (props.hostNetwork) object.addJsonPatch(JsonPatch.add('/spec/strategy/rollingUpdate', null));
+  new ApiObject(scope, 'deployment', deployment(options, props));
 }
 
 /** Fields that Kubernetes would not store (empty, false) are left out. */
@@ -59,8 +56,7 @@ function deployment(options: WorkloadOptions, props: WorkloadProps) {
     spec: {
       replicas: props.replicas ?? 1,
       selector: { matchLabels: { app: name } },
-      // Two pods on one node's network would want the same ports, so the old one has to go first.
-      ...(props.hostNetwork ? { strategy: { type: 'Recreate' } } : {}),
+      strategy: strategy(props.hostNetwork === true),
       template: {
         metadata: {
           labels: { app: name },
@@ -70,6 +66,17 @@ function deployment(options: WorkloadOptions, props: WorkloadProps) {
       },
     },
   };
+}
+
+/**
+ * Two pods on one node's network would want the same ports, so there the old one goes first. Otherwise Kubernetes'
+ * defaults, spelled out: server-side apply removes on a change to Recreate only what it has set itself, and the API server
+ * refuses the rest beside Recreate.
+ */
+function strategy(hostNetwork: boolean) {
+  return hostNetwork
+    ? { type: 'Recreate' }
+    : { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } };
 }
 
 function podSpec(options: WorkloadOptions, props: WorkloadProps) {
