@@ -13,6 +13,7 @@ import { Namespaces, Secrets, ServiceAccounts } from '../../api/kubernetes/core.
 import type { PolicyRule } from '../../api/kubernetes/rbac.ts';
 import { RoleBindings, Roles } from '../../api/kubernetes/rbac.ts';
 import { CustomResourceDefinitions } from '../../api/kubernetes/workloads.ts';
+import type { ResourceType } from '../../api/resource.ts';
 import { synthCrds } from '../../components/fleet/index.ts';
 import { isAlreadyExists } from '../../runtime/kube/api-error.ts';
 import { pause } from '../../runtime/kube/backoff.ts';
@@ -157,16 +158,10 @@ export class PlayedHub {
     for (const crd of synthCrds()) {
       await this.client.apply(CustomResourceDefinitions, crd as never, { fieldManager: 'test' });
     }
-    await poll(
-      async () => {
-        const served = await this.client.list(ClusterRegistrations).then(
-          () => this.client.list(Clusters),
-          () => undefined,
-        );
-        return served;
-      },
-      { what: 'the CRDs to be served' },
-    );
+    for (const type of [ClusterRegistrations, Clusters]) {
+      const served = () => this.client.list(type as ResourceType).catch(() => undefined);
+      await poll(served, { what: `${type.plural} to be served` });
+    }
     for (const name of [workspace, registrations]) await this.#create(Namespaces, { metadata: { name } });
     await this.#create(ServiceAccounts, { metadata: { namespace: workspace, name: 'tok-account' } });
     const create = { apiGroups: ['fleet.cattle.io'], resources: ['clusterregistrations'], verbs: ['create'] };

@@ -3,20 +3,15 @@ import { hostname } from 'node:os';
 import { durations } from '../../../api/durations.ts';
 import { agentNames, secretNames } from '../../../api/fleet/constants.ts';
 import { Secrets } from '../../../api/kubernetes/core.ts';
-import type { ClientConfig } from '../../kube/client-config.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { createClient } from '../../kube/create-client.ts';
 import type { LeaderElectionOptions } from '../../kube/leader-election.ts';
 import { type Logger, silentLogger } from '../../kube/logger.ts';
 import { createManager } from '../../kube/manager.ts';
 import type { Metrics } from '../../kube/metrics.ts';
-import type { AgentContext } from './context.ts';
+import { createContext } from './context.ts';
 import { createRecorder } from './event-target.ts';
-import { labelValue } from './label-value.ts';
 import { runSession } from './session.ts';
-import { AgentStatus } from './status.ts';
-import { systemRoots } from './trust.ts';
-import { Wake } from './wake.ts';
+import type { Wake } from './wake.ts';
 
 /** Options of {@link runAgent}. */
 export interface AgentOptions {
@@ -66,22 +61,18 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
     ...(options.metricsAddress === undefined ? {} : { metricsAddress: options.metricsAddress }),
     ...(options.leaderElect === false ? {} : { leaderElection: leaseOf(options) }),
   });
-  const record = createRecorder(edge, namespace, manager.events);
-  const status = new AgentStatus({ record, logger });
-  const wake = new Wake();
-  const context: AgentContext = {
+  const context = createContext({
     edge,
     namespace,
-    podName: labelValue(options.hostname ?? options.podName ?? hostname()),
+    podName: options.hostname ?? options.podName ?? hostname(),
     checkinIntervalMs: options.checkinIntervalMs || durations.agentCheckinInterval,
-    status,
+    record: createRecorder(edge, namespace, manager.events),
     logger,
-    wake,
-    connect: (config) => connect(config, options),
-  };
-  wakeOnBootstrap(manager, namespace, wake);
+    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+  });
+  wakeOnBootstrap(manager, namespace, context.wake);
   manager.addReadyCheck('fleet-agent', () => {
-    const { ready, text } = status.readiness();
+    const { ready, text } = context.status.readiness();
     if (!ready) throw new Error(text);
   });
   manager.addRunnable({ name: 'fleet-agent', run: async (leading) => runSession(context, leading) });
@@ -97,18 +88,6 @@ function leaseOf(options: AgentOptions): LeaderElectionOptions {
     renewDeadlineMs: options.election?.renewDeadlineMs ?? durations.agentLeaseRenewDeadline,
     retryMs: options.election?.retryPeriodMs ?? durations.agentLeaseRetryPeriod,
   };
-}
-
-/** A hub without a CA of its own is checked against the operating system's roots, not only those that Node.js carries. */
-function connect(config: ClientConfig, options: AgentOptions): KubeClient {
-  return createClient(
-    { ...config, ca: config.ca ?? systemRoots() },
-    {
-      userAgent: 'muster-agent',
-      maxConnections: 2,
-      ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
-    },
-  );
 }
 
 /** New content of the bootstrap Secret ends any wait. The agent's own notes on it do not. */
