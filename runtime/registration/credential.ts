@@ -25,8 +25,14 @@ export const rotatingPlan: CredentialPlan = {
   leastMs: durations.rotatingCredentialLeast,
 };
 
-/** For an agent that keeps its token for ever: nothing that ends will do, so only a token Secret fits. */
-export const durablePlan: CredentialPlan = { wantedMs: Infinity, leastMs: Infinity };
+/**
+ * For an agent that keeps its token for ever: years, in full or not at all. It ends with its ServiceAccount just as a
+ * token Secret's does, but no copy of it lies in another Secret and nothing has to be waited for.
+ */
+export const durablePlan: CredentialPlan = {
+  wantedMs: durations.durableCredential,
+  leastMs: durations.durableCredential,
+};
 
 /** For a token that must last until a given time. */
 export function untilPlan(endMs: number, nowMs: number): CredentialPlan {
@@ -38,8 +44,8 @@ export function untilPlan(endMs: number, nowMs: number): CredentialPlan {
 const shortestTokenMs = 10 * 60_000;
 
 /**
- * A bound token from a TokenRequest: no Secret that keeps it, nothing to wait for. `undefined` when the plan wants one
- * without end, or when the server grants less than the plan can do with (it may cap the life of tokens).
+ * A bound token from a TokenRequest: no Secret that keeps it, nothing to wait for. `undefined` when
+ * the server grants less than the plan can do with (it may cap the life of tokens).
  */
 export async function requestToken(
   client: KubeClient,
@@ -48,7 +54,6 @@ export async function requestToken(
   nowMs: number,
   signal?: AbortSignal,
 ): Promise<Credential | undefined> {
-  if (!Number.isFinite(plan.wantedMs)) return undefined;
   const expirationSeconds = Math.ceil(Math.max(plan.wantedMs, shortestTokenMs) / 1000);
   const issued: IssuedToken = await client.createToken(serviceAccount, { expirationSeconds }, signal ? { signal } : {});
   const expiresMs = Date.parse(issued.expirationTimestamp);

@@ -1,0 +1,137 @@
+/** Clusters: namespace, finalizer, conditions, liveness, and the end. */
+import type { Condition } from '../../../api/conditions.ts';
+import { conditionTypes, findCondition, reasons } from '../../../api/conditions.ts';
+import { durations } from '../../../api/durations.ts';
+import { isMusterError } from '../../../api/errors.ts';
+import { finalizers, labels } from '../../../api/fleet/constants.ts';
+import type { Cluster } from '../../../api/fleet/kinds.ts';
+import { Clusters } from '../../../api/fleet/kinds.ts';
+import { keyOf } from '../../../api/resource.ts';
+import { isForbidden } from '../../kube/api-error.ts';
+import type { CacheEvent } from '../../kube/cache.ts';
+import type { Controller, ReconcileContext, Result } from '../../kube/controller.ts';
+import { createController } from '../../kube/controller.ts';
+import { addFinalizer, isDeleting } from '../../kube/finalizers.ts';
+import { clusterOf, identityKey, indexes, requestOf } from './caches.ts';
+import { detachCluster, removeLeftovers } from './cluster-detach.ts';
+import { lastSeenMs, livenessOf } from './cluster-liveness.ts';
+import { ensureClusterNamespace } from './cluster-namespace.ts';
+import type { ClusterView } from './cluster-status.ts';
+import { clusterStatus } from './cluster-status.ts';
+import type { HubContext } from './context.ts';
+import type { EdgeCleaner } from './edge-cleaner.ts';
+import { registrationOf } from './registration-state.ts';
+
+export function createClusterController(context: HubContext, edge: EdgeCleaner): Controller {
+  const { caches } = context;
+  const controller = createController({
+    name: 'cluster',
+    concurrency: 8,
+    backoff: { baseMs: durations.hubRetryFirst, maxMs: durations.hubRetryLast, jitter: 0.2 },
+    reconcile: (key, reconcile) => reconcileCluster(context, edge, key, reconcile),
+  });
+  controller.watch(caches.clusters, { predicate: (event) => noteHeartbeat(context, event) });
+  // one that shares its clientID with another concerns both
+  controller.watch(caches.clusters, {
+    predicate: ({ type, object, previous }) => type !== 'updated' || object.spec?.clientID !== previous?.spec?.clientID,
+    map: ({ object }) => sharers(context, object),
+  });
+  controller.watch(caches.namespaces, { map: ({ object }) => list(clusterOf(object)) });
+  controller.watch(caches.requests, {
+    predicate: ({ type, object, previous }) =>
+      type === 'deleted' || object.status?.granted !== previous?.status?.granted,
+    map: ({ object }) => {
+      const name = object.status?.clusterName;
+      return name ? [`${object.metadata.namespace ?? ''}/${name}`] : [];
+    },
+  });
+  controller.watch(caches.serviceAccounts, {
+    predicate: ({ type, object }) => type === 'deleted' && requestOf(object) !== undefined,
+    map: ({ object }) => list(clusterOf(object)),
+  });
+  return controller;
+}
+
+const list = (key: string | undefined): string[] => (key === undefined ? [] : [key]);
+
+/** Remembers when a heartbeat came; the agent's own clock may be wrong. Every event is of interest. */
+function noteHeartbeat(context: HubContext, { type, object, previous }: CacheEvent<Cluster>): boolean {
+  const key = keyOf(object);
+  if (type === 'deleted') context.observed.delete(key);
+  else if (type === 'updated' && previous && lastSeenMs(previous) !== lastSeenMs(object)) {
+    context.observed.set(key, Date.now());
+  }
+  return true;
+}
+
+function sharers(context: HubContext, cluster: Cluster): string[] {
+  const clientID = cluster.spec?.clientID;
+  if (!clientID) return [];
+  return context.clusters.byIndex(indexes.identity, identityKey(cluster.metadata.namespace ?? '', clientID)).map(keyOf);
+}
+
+async function reconcileCluster(
+  context: HubContext,
+  edge: EdgeCleaner,
+  key: string,
+  { signal }: ReconcileContext,
+): Promise<Result | void> {
+  const cluster = context.clusters.get(key);
+  if (cluster === undefined) return await removeLeftovers(context, key, signal);
+  if (labels.clusterManagement in (cluster.metadata.labels ?? {})) return;
+  if (isDeleting(cluster)) return await detachCluster(context, edge, cluster, signal);
+  // the registration that works on it writes its first status, in one request with what it grants
+  if (context.granting.has(key)) return;
+  const current = await addFinalizer(context.client, Clusters, cluster, finalizers.cluster, { signal });
+  if (current !== cluster) context.clusters.remember(current);
+  const { namespace, error } = await namespaceView(context, current, signal);
+  const nowMs = Date.now();
+  let view: ClusterView | undefined;
+  const written = await context.clusterStatus.update(
+    key,
+    (latest) => {
+      const liveness = livenessOf(context, latest, nowMs);
+      view = { namespace, registration: registrationOf(context, latest), liveness };
+      return clusterStatus(latest, view, new Date(nowMs));
+    },
+    signal,
+  );
+  if (written !== undefined && written.before !== written.after) announce(context, written.before, written.after);
+  if (error !== undefined) throw error as Error;
+  if (view?.liveness.state === 'online') return { requeueAfterMs: view.liveness.untilMs - nowMs };
+}
+
+/** The namespace, or why there is none; an `error` is to be tried again. */
+async function namespaceView(
+  context: HubContext,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<{ namespace: ClusterView['namespace']; error?: unknown }> {
+  try {
+    const namespace = await ensureClusterNamespace(context, cluster, signal);
+    return { namespace: namespace.metadata.name ?? '' };
+  } catch (error) {
+    if (isMusterError(error, 'ALREADY_OWNED')) {
+      return { namespace: { reason: reasons.namespaceTaken, message: error.describe() }, error };
+    }
+    if (isMusterError(error, 'CONFLICT')) {
+      return { namespace: { reason: reasons.waitingForNamespace, message: error.describe() }, error };
+    }
+    if (isForbidden(error)) return { namespace: { reason: reasons.error, message: error.message }, error };
+    throw error;
+  }
+}
+
+/** Tells what changed for the user: liveness, and why a registration is stuck. */
+function announce(context: HubContext, before: Cluster, after: Cluster): void {
+  for (const type of [conditionTypes.online, conditionTypes.registered, conditionTypes.processed]) {
+    const was = findCondition(before.status?.conditions as Condition[] | undefined, type);
+    const is = findCondition(after.status?.conditions as Condition[] | undefined, type);
+    if (is === undefined || (was?.status === is.status && was.reason === is.reason)) continue;
+    if (is.status === 'False' && is.reason !== reasons.waitingForAgent) {
+      context.events.event(after, 'Warning', is.reason ?? type, is.message ?? type);
+    } else if (type === conditionTypes.online && is.status === 'True') {
+      context.events.event(after, 'Normal', reasons.checkedIn, 'the agent reports');
+    }
+  }
+}

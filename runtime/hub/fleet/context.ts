@@ -1,0 +1,60 @@
+/** What every controller of the hub is given. */
+import type { Namespace, ServiceAccount } from '../../../api/kubernetes/core.ts';
+import { labels, managedByMuster } from '../../../api/fleet/constants.ts';
+import type { Cluster, ClusterRegistration, ClusterRegistrationToken } from '../../../api/fleet/kinds.ts';
+import type { KubeObject } from '../../../api/resource.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { EventRecorder } from '../../kube/events.ts';
+import type { Logger } from '../../kube/logger.ts';
+import type { EnsureOptions } from '../../registration/ensure.ts';
+import type { HubCaches } from './caches.ts';
+import type { ConfigStore } from './config-store.ts';
+import type { CredentialReaders } from './credential-readers.ts';
+import type { Overlay } from './overlay.ts';
+import type { StatusWriter } from './status-writer.ts';
+import type { WorkspaceSecrets } from './workspace-secrets.ts';
+
+/** Field manager of everything that the hub writes. */
+export const hubFieldManager = 'muster-hub';
+
+/** On all that the hub makes and may take away again. */
+export const managedLabels = { [labels.managed]: 'true', [labels.managedBy]: managedByMuster } as const;
+
+export interface HubContext {
+  readonly client: KubeClient;
+  readonly logger: Logger;
+  readonly events: EventRecorder;
+  readonly systemNamespace: string;
+  readonly registrationNamespace: string;
+  /** UID of kube-system of the hub's own cluster. */
+  readonly ownUid: string;
+  readonly config: ConfigStore;
+  readonly caches: HubCaches;
+  readonly secrets: WorkspaceSecrets;
+  readonly readers: CredentialReaders;
+  /** Newest states, with the hub's own writes. */
+  readonly clusters: Overlay<Cluster>;
+  readonly requests: Overlay<ClusterRegistration>;
+  readonly tokens: Overlay<ClusterRegistrationToken>;
+  readonly namespaces: Overlay<Namespace>;
+  readonly serviceAccounts: Overlay<ServiceAccount>;
+  readonly clusterStatus: StatusWriter<Cluster>;
+  readonly requestStatus: StatusWriter<ClusterRegistration>;
+  readonly tokenStatus: StatusWriter<ClusterRegistrationToken>;
+  /** Clusters (`namespace/name`) that a registration is working on right now; it writes their first status itself. */
+  readonly granting: Set<string>;
+  /** When this process saw `lastSeen` of a Cluster (`namespace/name`) change, in milliseconds. */
+  readonly observed: Map<string, number>;
+  /** Asks for a reconcile of a Cluster. */
+  enqueueCluster(key: string, afterMs?: number): void;
+}
+
+/** Options for objects that the hub makes. */
+export function ensureOptions(signal: AbortSignal, ours: (object: KubeObject) => boolean = isManaged): EnsureOptions {
+  return { fieldManager: hubFieldManager, ours, signal };
+}
+
+/** Made by the hub of this protocol (ours or an original one). */
+export function isManaged(object: KubeObject): boolean {
+  return object.metadata.labels?.[labels.managed] === 'true';
+}

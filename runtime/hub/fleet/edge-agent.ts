@@ -1,0 +1,109 @@
+/** The agent of one Cluster: what it is installed with. Pure. */
+import { createHash } from 'node:crypto';
+import type { BootstrapValues } from '../../../api/fleet/bootstrap-values.ts';
+import { defaults } from '../../../api/fleet/constants.ts';
+import type { HubConfig } from '../../../api/fleet/hub-config.ts';
+import type { Cluster, ClusterStatus } from '../../../api/fleet/kinds.ts';
+import { statusHash } from '../../../api/fleet/names.ts';
+import { edgeConfigLabels } from '../../../api/labels.ts';
+import type { AgentProps } from '../../../components/fleet/props.ts';
+import type { EdgeAccess } from './edge-kubeconfig.ts';
+
+/** What the agent is told of the hub: the Secret's own values first, then the hub's configuration. */
+export interface HubAddress {
+  readonly url: string;
+  /** PEM; empty when the system trusts the hub. */
+  readonly ca: string;
+}
+
+export function hubAddress(config: HubConfig, access: EdgeAccess): HubAddress {
+  return {
+    url: access.apiServerURL ?? config.apiServerURL ?? '',
+    ca: access.apiServerCA ?? Buffer.from(config.apiServerCA ?? '', 'base64').toString('utf8'),
+  };
+}
+
+/** Namespace of the agent downstream. */
+export function agentNamespaceOf(cluster: Cluster): string {
+  return cluster.spec?.agentNamespace || defaults.agentNamespace;
+}
+
+/** Image that is used when the configuration names none. */
+export const defaultAgentImage = 'localhost/muster:dev';
+
+/** Settings of the agent, without its credential. */
+export function agentProps(cluster: Cluster, config: HubConfig): AgentProps {
+  const spec = cluster.spec ?? {};
+  const image = config.agentImage || defaultAgentImage;
+  const pullSecrets = spec.agentPullSecrets ?? config.imagePullSecrets;
+  return {
+    namespace: agentNamespaceOf(cluster),
+    image,
+    // an image of Fleet has Fleet's own program, which installs bundles and so needs every right
+    ...(isFleetImage(image) ? { command: ['fleetagent'], deploysWorkloads: true } : {}),
+    ...optional('imagePullPolicy', config.agentImagePullPolicy),
+    ...optional('privateRepoURL', spec.privateRepoURL),
+    ...optional('systemDefaultRegistry', config.systemDefaultRegistry),
+    ...optional('agentScope', spec.agentNamespace),
+    ...optional('checkinInterval', config.agentCheckinInterval),
+    ...optional('agentTLSMode', config.agentTLSMode),
+    ...optional('garbageCollectionInterval', config.garbageCollectionInterval),
+    ...optional('workers', config.agentWorkers),
+    ...optional('envVars', spec.agentEnvVars as AgentProps['envVars']),
+    ...optional('tolerations', spec.agentTolerations as AgentProps['tolerations']),
+    ...optional('affinity', spec.agentAffinity as AgentProps['affinity']),
+    ...optional('resources', spec.agentResources as AgentProps['resources']),
+    ...optional('schedulingCustomization', spec.agentSchedulingCustomization as AgentProps['schedulingCustomization']),
+    ...optional('imagePullSecrets', pullSecrets as AgentProps['imagePullSecrets']),
+    ...optional('hostNetwork', spec.hostNetwork ?? undefined),
+    ...optional('clientID', spec.clientID),
+    ...optional('redeployGeneration', spec.redeployAgentGeneration),
+    labels: edgeConfigLabels(cluster.metadata.labels ?? {}),
+  };
+}
+
+function isFleetImage(image: string): boolean {
+  return /(^|\/)fleet-agent([:@]|$)/.test(image);
+}
+
+function optional<K extends keyof AgentProps>(key: K, value: AgentProps[K] | null): Pick<AgentProps, K> | object {
+  return value === undefined || value === null || value === '' ? {} : { [key]: value };
+}
+
+/**
+ * Digest of all that an import applies: a change of it is what makes the hub apply it again. The labels are not in it;
+ * they count when a Cluster is made, and a label must not restart an agent.
+ */
+export function settingsRevision(props: AgentProps, address: HubAddress, server: string): string {
+  const { labels: _, ...settings } = props;
+  return createHash('sha256').update(JSON.stringify([settings, address, server])).digest('hex').slice(0, 12);
+}
+
+/** Fleet's record in status of what the agent was installed with; other tools look at it. */
+export function installedStatus(cluster: Cluster, config: HubConfig, address: HubAddress): Partial<ClusterStatus> {
+  const spec = cluster.spec ?? {};
+  const hash = (value: unknown): string => (value === undefined || value === null ? '' : statusHash(value));
+  return {
+    agentDeployedGeneration: spec.redeployAgentGeneration ?? 0,
+    agentMigrated: true,
+    agentNamespaceMigrated: true,
+    cattleNamespaceMigrated: true,
+    agentConfigChanged: false,
+    apiServerURL: address.url,
+    apiServerCAHash: statusHash(Buffer.from(address.ca).toString('base64')),
+    agentTLSMode: config.agentTLSMode || defaults.agentTLSMode,
+    garbageCollectionInterval: config.garbageCollectionInterval || defaults.garbageCollectionInterval,
+    agentEnvVarsHash: hash(spec.agentEnvVars),
+    agentAffinityHash: hash(spec.agentAffinity),
+    agentResourcesHash: hash(spec.agentResources),
+    agentTolerationsHash: hash(spec.agentTolerations),
+    agentSchedulingCustomizationHash: hash(spec.agentSchedulingCustomization),
+    agentPrivateRepoURL: spec.privateRepoURL ?? '',
+    agentHostNetwork: spec.hostNetwork ?? false,
+  };
+}
+
+/** Bootstrap values of an import: those of the token, with the address that this Cluster's Secret may override. */
+export function bootstrapFor(values: BootstrapValues, address: HubAddress, cluster: Cluster): BootstrapValues {
+  return { ...values, apiServerURL: address.url, apiServerCA: address.ca, systemNamespace: agentNamespaceOf(cluster) };
+}

@@ -1,0 +1,80 @@
+/** Writing to a downstream cluster: server-side apply of the agent's manifests, and their removal. */
+import { durations } from '../../../api/durations.ts';
+import { agentNames, configMapNames, labels, managedByMuster, secretNames } from '../../../api/fleet/constants.ts';
+import type { KubeObject } from '../../../api/resource.ts';
+import { ConfigMaps, Namespaces, Secrets } from '../../../api/kubernetes/core.ts';
+import { Deployments, Leases } from '../../../api/kubernetes/workloads.ts';
+import {
+  PodDisruptionBudgets,
+  PriorityClasses,
+  placeOf,
+  resourceTypeOf,
+} from '../../../components/fleet/kinds.ts';
+import { fieldManager } from '../../../components/fleet/names.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { objectKey } from '../../registration/ensure.ts';
+import type { GrantObject } from '../../registration/types.ts';
+
+/**
+ * Applies the manifests: the namespace first, the Deployment last, all else side by side between them. Unchanged fields
+ * cost no write downstream and no restart. A namespace that was there before is used as it is.
+ */
+export async function applyAgent(client: KubeClient, manifests: readonly KubeObject[], signal: AbortSignal): Promise<void> {
+  const options = { fieldManager, signal, timeoutMs: durations.edgeRequest };
+  const apply = async (object: KubeObject): Promise<void> => {
+    await client.apply(resourceTypeOf(object), object, options);
+  };
+  const namespaces = manifests.filter(({ kind }) => kind === 'Namespace');
+  for (const namespace of namespaces) {
+    const found = await client.find(Namespaces, objectKey(namespace), options);
+    if (found === undefined || isOurs(found)) await apply(namespace);
+  }
+  const deployments = manifests.filter(({ kind }) => kind === 'Deployment');
+  await Promise.all(manifests.filter(({ kind }) => kind !== 'Namespace' && kind !== 'Deployment').map(apply));
+  await Promise.all(deployments.map(apply));
+}
+
+/** Made by muster, so it may be removed by muster. */
+export function isOurs(object: KubeObject): boolean {
+  return object.metadata.labels?.[labels.managedBy] === managedByMuster;
+}
+
+/** What an agent leaves in its namespace beside its manifests, and what an earlier setting may have made. */
+function extras(namespace: string): GrantObject[] {
+  const at = (name: string) => ({ apiVersion: '', kind: '', metadata: { name, namespace } });
+  return [
+    { type: Secrets, object: at(secretNames.agent) },
+    { type: Secrets, object: at(secretNames.bootstrap) },
+    { type: ConfigMaps, object: at(configMapNames.agent) },
+    { type: Leases, object: at(agentNames.lease) },
+    { type: PodDisruptionBudgets, object: at(agentNames.podDisruptionBudget) },
+    { type: PriorityClasses, object: { apiVersion: '', kind: '', metadata: { name: agentNames.priorityClass } } },
+  ];
+}
+
+/**
+ * Removes the agent: the Deployment first, so that nothing is written behind our back, then the rest. Returns the
+ * namespace if it was muster's and is now being deleted.
+ */
+export async function removeAgent(
+  client: KubeClient,
+  manifests: readonly KubeObject[],
+  signal: AbortSignal,
+): Promise<KubeObject | undefined> {
+  const options = { signal, timeoutMs: durations.edgeRequest };
+  const remove = async ({ type, object }: GrantObject): Promise<void> => {
+    await client.delete(type, objectKey(object), options);
+  };
+  const entries = manifests.map((object) => ({ type: resourceTypeOf(object), object }));
+  await Promise.all(entries.filter(({ type }) => type.kind === Deployments.kind).map(remove));
+  const rest = entries
+    .filter(({ type, object }) => type.kind !== Deployments.kind && type.kind !== Namespaces.kind && isOurs(object))
+    .sort((a, b) => placeOf(b.object) - placeOf(a.object));
+  const namespace = manifests.find(({ kind }) => kind === 'Namespace');
+  if (namespace === undefined) return undefined;
+  await Promise.all([...rest, ...extras(namespace.metadata.name ?? '')].map(remove));
+  const found = await client.find(Namespaces, objectKey(namespace), options);
+  if (found === undefined || !isOurs(found)) return undefined;
+  if (found.metadata.deletionTimestamp === undefined) await client.delete(Namespaces, objectKey(namespace), options);
+  return found;
+}

@@ -1,0 +1,110 @@
+/** Removing the agent from the cluster that it was installed in, as part of deleting a Cluster. Never for ever. */
+import { reasons } from '../../../api/conditions.ts';
+import { durations } from '../../../api/durations.ts';
+import type { Cluster } from '../../../api/fleet/kinds.ts';
+import { Namespaces } from '../../../api/kubernetes/core.ts';
+import type { KubeObject } from '../../../api/resource.ts';
+import { keyOf } from '../../../api/resource.ts';
+import { synthAgent } from '../../../components/fleet/fleet-agent.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import { backoffMs } from '../../kube/backoff.ts';
+import type { DetachProgress } from '../../registration/detach.ts';
+import { done } from '../../registration/detach.ts';
+import type { HubContext } from './context.ts';
+import { agentNamespaceOf } from './edge-agent.ts';
+import { removeAgent } from './edge-apply.ts';
+import type { EdgeClients } from './edge-clients.ts';
+import { ImportFault, readKubeconfig } from './edge-kubeconfig.ts';
+import { explainEdgeError, probeEdge } from './edge-probe.ts';
+
+/** On a Cluster, value `true`: delete it without removing the agent downstream. */
+export const skipEdgeAnnotation = 'muster.dev/skip-edge-cleanup';
+
+export interface EdgeCleaner {
+  clean(cluster: Cluster, signal: AbortSignal): Promise<DetachProgress>;
+}
+
+export function createEdgeCleaner(context: HubContext, edges: EdgeClients, lifetime: AbortSignal): EdgeCleaner {
+  const tries = new Map<string, number>();
+  const finished = new Set<string>();
+  const watched = new Set<string>();
+
+  async function attempt(cluster: Cluster, signal: AbortSignal): Promise<KubeObject | undefined> {
+    const client = edges.get((await readKubeconfig(context, cluster, signal)).config);
+    try {
+      const { uid } = await probeEdge(client, signal);
+      // never take an agent away from the hub because of a kubeconfig that leads there
+      if (uid === context.ownUid && cluster.metadata.name !== 'local') return undefined;
+      const manifests = synthAgent({ namespace: agentNamespaceOf(cluster), image: 'none' });
+      const namespace = await removeAgent(client, manifests, signal);
+      if (namespace !== undefined) watchGone(client, namespace, keyOf(cluster));
+      return namespace;
+    } catch (error) {
+      throw explainEdgeError(error, client.server);
+    }
+  }
+
+  /** Tells the Cluster's reconcile when the namespace downstream is gone. */
+  function watchGone(client: KubeClient, namespace: KubeObject, key: string): void {
+    if (watched.has(key)) return;
+    watched.add(key);
+    const signal = AbortSignal.any([lifetime, AbortSignal.timeout(durations.edgeDetachDeadline)]);
+    const { name = '', resourceVersion = '' } = namespace.metadata;
+    const run = async (): Promise<void> => {
+      const events = client.watch(Namespaces, { fieldSelector: `metadata.name=${name}`, resourceVersion, signal });
+      for await (const event of events) if (event.type === 'DELETED') break;
+    };
+    void run()
+      .catch(() => undefined) // the next look of the reconcile finds out
+      .finally(() => {
+        watched.delete(key);
+        context.enqueueCluster(key);
+      });
+  }
+
+  function finish(key: string): DetachProgress {
+    tries.delete(key);
+    // the steps after this one may take several looks; the edge is not asked again for them
+    finished.add(key);
+    return done;
+  }
+
+  return {
+    async clean(cluster, signal) {
+      const key = `${keyOf(cluster)}/${cluster.metadata.uid ?? ''}`;
+      if (!cluster.spec?.kubeConfigSecret || finished.has(key)) return done;
+      if (cluster.metadata.annotations?.[skipEdgeAnnotation] === 'true') return finish(key);
+      try {
+        const namespace = await attempt(cluster, signal);
+        if (namespace === undefined) return finish(key);
+        return overdue(cluster)
+          ? giveUp(cluster, key, `namespace ${namespace.metadata.name ?? ''} downstream is still being deleted`)
+          : waiting(`waiting until namespace ${namespace.metadata.name ?? ''} downstream is gone`, reasons.deleting);
+      } catch (error) {
+        if (!(error instanceof ImportFault)) throw error;
+        if (cluster.status?.agentDeployedGeneration == null) return finish(key); // nothing is known to be there
+        if (error.final || overdue(cluster)) return giveUp(cluster, key, error.message);
+        const count = (tries.get(key) ?? 0) + 1;
+        tries.set(key, count);
+        const pauses = { baseMs: durations.edgeDetachRetryFirst, maxMs: durations.edgeDetachRetryLast };
+        const message =
+          `the agent cannot be removed downstream: ${error.message} The Cluster goes without that after ` +
+          `${durations.edgeDetachDeadline / 1000} s, or at once with annotation ${skipEdgeAnnotation}=true`;
+        return { ...waiting(message, reasons.edgeNotCleaned), againMs: backoffMs(count, pauses) };
+      }
+    },
+  };
+
+  function giveUp(cluster: Cluster, key: string, message: string): DetachProgress {
+    context.events.event(cluster, 'Warning', reasons.edgeNotCleaned, `the agent was left downstream: ${message}`);
+    return finish(key);
+  }
+}
+
+function overdue(cluster: Cluster): boolean {
+  return Date.now() - Date.parse(cluster.metadata.deletionTimestamp ?? '') > durations.edgeDetachDeadline;
+}
+
+function waiting(message: string, reason: string): Extract<DetachProgress, { state: 'waiting' }> {
+  return { state: 'waiting', reason, message, againMs: durations.edgeDetachRetryLast };
+}

@@ -1,0 +1,156 @@
+/** The hub of the Fleet protocol: caches, controllers, and the one function that runs them. */
+import { hostname } from 'node:os';
+import { randomToken, registrationNamespace } from '../../../api/fleet/names.ts';
+import {
+  ClusterRegistrations,
+  ClusterRegistrationTokens,
+  Clusters,
+} from '../../../api/fleet/kinds.ts';
+import { Namespaces } from '../../../api/kubernetes/core.ts';
+import { hubNames, workspaceLabel } from '../../../components/fleet/names.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Logger } from '../../kube/logger.ts';
+import { silentLogger } from '../../kube/logger.ts';
+import type { Manager } from '../../kube/manager.ts';
+import { createManager } from '../../kube/manager.ts';
+import type { Metrics } from '../../kube/metrics.ts';
+import { createAnswerJanitor, pruneReaders } from './answer-janitor.ts';
+import { createHubCaches } from './caches.ts';
+import { createClusterController } from './cluster-controller.ts';
+import { followConfig } from './config-controller.ts';
+import { createConfigStore } from './config-store.ts';
+import type { HubContext } from './context.ts';
+import { hubFieldManager } from './context.ts';
+import { createCredentialReaders } from './credential-readers.ts';
+import { createEdgeCleaner } from './edge-cleaner.ts';
+import { createEdgeClients } from './edge-clients.ts';
+import { createImportController } from './import-controller.ts';
+import { createOverlay } from './overlay.ts';
+import { createRegistrationController } from './registration-controller.ts';
+import { createRevocationController } from './revocation-controller.ts';
+import { prepareHub } from './start-guard.ts';
+import { createStatusWriter } from './status-writer.ts';
+import { createTokenController } from './token-controller.ts';
+import { createWorkspaceController } from './workspace-controller.ts';
+import { createWorkspaceSecrets } from './workspace-secrets.ts';
+
+/** Options of {@link runHub}. */
+export interface HubOptions {
+  /** Talks to the hub's cluster as the hub's own ServiceAccount. */
+  readonly client: KubeClient;
+  /** System namespace, such as `cattle-fleet-system`. */
+  readonly namespace: string;
+  readonly logger?: Logger;
+  readonly metrics?: Metrics;
+  /** `:8081`, `127.0.0.1:8081`; `0` or absent disables. */
+  readonly probeAddress?: string;
+  readonly metricsAddress?: string;
+  /** Several replicas, one works. Default: true. */
+  readonly leaderElect?: boolean;
+  /** Identity in the Lease. Default: host name and a random suffix. */
+  readonly podName?: string;
+}
+
+/**
+ * Runs the hub until the signal aborts. Rejects with IN_USE beside a hub of Fleet, with CONFLICT when the lease was
+ * lost, or with what made a part fail; the process should exit then and start afresh. May be ended at any moment.
+ */
+export async function runHub(options: HubOptions, signal: AbortSignal): Promise<void> {
+  const { client, namespace, logger = silentLogger } = options;
+  const ownUid = await prepareHub(client, namespace, logger, signal);
+  const manager = createManager({
+    client,
+    component: hubNames.deployment,
+    logger,
+    ...(options.metrics ? { metrics: options.metrics } : {}),
+    ...(options.probeAddress ? { probeAddress: options.probeAddress } : {}),
+    ...(options.metricsAddress ? { metricsAddress: options.metricsAddress } : {}),
+    ...(options.leaderElect === false
+      ? {}
+      : {
+          leaderElection: {
+            name: hubNames.lease,
+            namespace,
+            identity: options.podName ?? `${hostname()}-${randomToken(8)}`,
+          },
+        }),
+  });
+  const edges = createEdgeClients('muster-hub');
+  try {
+    assemble(manager, { systemNamespace: namespace, ownUid, edges, lifetime: signal });
+    await manager.run(signal);
+  } finally {
+    await edges.close();
+  }
+}
+
+function assemble(
+  manager: Manager,
+  {
+    systemNamespace,
+    ownUid,
+    edges,
+    lifetime,
+  }: { systemNamespace: string; ownUid: string; edges: ReturnType<typeof createEdgeClients>; lifetime: AbortSignal },
+): void {
+  const { client, logger, events } = manager;
+  const registration = registrationNamespace(systemNamespace);
+  const caches = createHubCaches(manager, { system: systemNamespace, registration });
+  const workspaces = manager.cache(Namespaces, { labelSelector: `${workspaceLabel}=true` });
+  const secrets = createWorkspaceSecrets(client, workspaces, [systemNamespace], logger);
+  const config = createConfigStore({});
+  const [clusters, requests, tokens] = [
+    createOverlay(caches.clusters),
+    createOverlay(caches.requests),
+    createOverlay(caches.tokens),
+  ];
+  const context: HubContext = {
+    client,
+    logger,
+    events,
+    systemNamespace,
+    registrationNamespace: registration,
+    ownUid,
+    config,
+    caches,
+    secrets,
+    readers: createCredentialReaders(client, registration, caches.readerRoles),
+    clusters,
+    requests,
+    tokens,
+    namespaces: createOverlay(caches.namespaces),
+    serviceAccounts: createOverlay(caches.serviceAccounts),
+    clusterStatus: createStatusWriter(client, Clusters, clusters, hubFieldManager),
+    requestStatus: createStatusWriter(client, ClusterRegistrations, requests, hubFieldManager),
+    tokenStatus: createStatusWriter(client, ClusterRegistrationTokens, tokens, hubFieldManager),
+    granting: new Set(),
+    observed: new Map(),
+    enqueueCluster: (key, afterMs) => clusterController.enqueue(key, afterMs === undefined ? {} : { afterMs }),
+  };
+  followConfig(caches.config, config, events, logger);
+  const clusterController = createClusterController(context, createEdgeCleaner(context, edges, lifetime));
+  manager.addRunnable(secrets);
+  manager.addRunnable({ name: 'prune-readers', run: (signal) => pruneWhenSynced(context, signal) });
+  manager.add(createWorkspaceController(client, workspaces, systemNamespace));
+  manager.add(createTokenController(context));
+  manager.add(createRegistrationController(context));
+  manager.add(clusterController);
+  manager.add(createRevocationController(context));
+  manager.add(createAnswerJanitor(context));
+  manager.add(createImportController(context, edges));
+}
+
+async function pruneWhenSynced(context: HubContext, signal: AbortSignal): Promise<void> {
+  const { credentials, requests, readerRoles } = context.caches;
+  try {
+    await Promise.all([credentials, requests, readerRoles].map((cache) => cache.whenSynced(signal)));
+    await pruneReaders(context);
+  } catch (error) {
+    // names that answer nothing give no rights worth ending the hub for; the next start tries again
+    if (!signal.aborted) context.logger.warn({ error }, 'cannot prune reader roles');
+  }
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,48 @@
+/**
+ * Reads one's own writes: a cache lags some milliseconds behind what this process has just written, and a reconcile that
+ * reads the old state would do its work a second time.
+ */
+import type { KubeObject } from '../../../api/resource.ts';
+import { keyOf } from '../../../api/resource.ts';
+import type { Cache } from '../../kube/cache.ts';
+
+export interface Overlay<T extends KubeObject> {
+  /** The newest state known: from the cache, or what was written since. */
+  get(key: string): T | undefined;
+  /** As the cache's, each object in its newest state; finds new objects too once the cache has them. */
+  byIndex(index: string, value: string): T[];
+  /** The answer of a write. */
+  remember(object: T): void;
+}
+
+export function createOverlay<T extends KubeObject>(cache: Cache<T>): Overlay<T> {
+  const written = new Map<string, T>();
+  cache.subscribe(({ type, object }) => {
+    const key = keyOf(object);
+    const mine = written.get(key);
+    if (mine === undefined) return;
+    if (type === 'deleted' ? !isOtherIncarnation(mine, object) : version(object) >= version(mine)) written.delete(key);
+  });
+  const newest = (key: string, cached: T | undefined): T | undefined => {
+    const mine = written.get(key);
+    return mine !== undefined && (cached === undefined || version(mine) > version(cached)) ? mine : cached;
+  };
+  return {
+    get: (key) => newest(key, cache.get(key)),
+    byIndex: (index, value) => cache.byIndex(index, value).map((object) => newest(keyOf(object), object) ?? object),
+    remember: (object) => {
+      const cached = cache.get(keyOf(object));
+      if (cached === undefined || version(object) > version(cached)) written.set(keyOf(object), object);
+    },
+  };
+}
+
+/** A deletion that the cache reports late may be of the object that the written one has replaced. */
+function isOtherIncarnation(mine: KubeObject, deleted: KubeObject): boolean {
+  return mine.metadata.uid !== deleted.metadata.uid;
+}
+
+/** Versions of one kind are numbers that grow (documented since Kubernetes 1.35, true since 1.0). */
+function version(object: KubeObject): number {
+  return Number(object.metadata.resourceVersion ?? 0);
+}

@@ -1,0 +1,277 @@
+/**
+ * ClusterRegistrations: from a request to a credential. Keys are identities (`namespace/clientID`) and not requests, so
+ * that requests of one cluster are never worked on side by side and the newest of them wins by rule.
+ */
+import type { Condition } from '../../../api/conditions.ts';
+import { conditionTypes, reasons, setCondition } from '../../../api/conditions.ts';
+import { durations } from '../../../api/durations.ts';
+import { isMusterError } from '../../../api/errors.ts';
+import { finalizers, labels } from '../../../api/fleet/constants.ts';
+import type { Cluster, ClusterRegistration, ClusterRegistrationStatus } from '../../../api/fleet/kinds.ts';
+import { ClusterRegistrations, Clusters } from '../../../api/fleet/kinds.ts';
+import { autoClusterName } from '../../../api/fleet/names.ts';
+import { registrationLabels } from '../../../api/labels.ts';
+import { keyOf, parseKey } from '../../../api/resource.ts';
+import { isAlreadyExists, isNotFound } from '../../kube/api-error.ts';
+import type { CacheEvent } from '../../kube/cache.ts';
+import type { Controller, ReconcileContext, Result } from '../../kube/controller.ts';
+import { createController } from '../../kube/controller.ts';
+import { decide, pickNewest } from '../../registration/decision.ts';
+import { carryOutGrant } from '../../registration/grant.ts';
+import type { Decision } from '../../registration/types.ts';
+import { identityKey, indexes } from './caches.ts';
+import { ensureClusterNamespace, namespaceOf } from './cluster-namespace.ts';
+import { livenessOf } from './cluster-liveness.ts';
+import { clusterStatus } from './cluster-status.ts';
+import type { HubContext } from './context.ts';
+import { ensureOptions, hubFieldManager, isManaged } from './context.ts';
+import { accountKey, accountOf, answer, answerName, grantChecks, grantRights } from './registration-grant.ts';
+import { issueFor } from './registration-credential.ts';
+import { readersFor } from './registration-readers.ts';
+import { isRotating, toRequest, toTarget } from './registration-request.ts';
+import { registrationOf } from './registration-state.ts';
+
+export function createRegistrationController(context: HubContext): Controller {
+  const controller = createController({
+    name: 'registration',
+    concurrency: 24,
+    backoff: { baseMs: durations.hubRetryFirst, maxMs: durations.hubRetryLast, jitter: 0.2 },
+    reconcile: (key, reconcile) => reconcileIdentity(context, key, reconcile),
+  });
+  controller.watch(context.caches.requests, {
+    map: ({ object }) => [identityKey(object.metadata.namespace ?? '', object.spec?.clientID)],
+    predicate: needsLook,
+  });
+  controller.watch(context.caches.clusters, {
+    map: ({ object }) => (object.spec?.clientID ? [identityKey(object.metadata.namespace ?? '', object.spec.clientID)] : []),
+    // a heartbeat changes nothing that a decision rests on
+    predicate: ({ type, object, previous }) =>
+      type !== 'updated' || previous?.spec?.clientID !== object.spec?.clientID || deletionChanged(previous, object),
+  });
+  return controller;
+}
+
+/** What the hub has written itself is no news. */
+function needsLook({ type, object, previous, initial }: CacheEvent<ClusterRegistration>): boolean {
+  if (type === 'updated') return previous?.metadata.generation !== object.metadata.generation;
+  return type === 'added' || !initial;
+}
+
+function deletionChanged(before: Cluster | undefined, now: Cluster): boolean {
+  return before?.metadata.deletionTimestamp !== now.metadata.deletionTimestamp;
+}
+
+async function reconcileIdentity(
+  context: HubContext,
+  key: string,
+  { signal }: ReconcileContext,
+): Promise<Result | void> {
+  const open = context.requests
+    .byIndex(indexes.identity, key)
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined && !(labels.clusterManagement in (metadata.labels ?? {})));
+  const byKey = new Map(open.map((request) => [keyOf(request), request]));
+  if (key.endsWith('/') && open.every((request) => !request.spec?.clientID)) {
+    await Promise.all(open.map((request) => decideOne(context, request, signal)));
+    return;
+  }
+  const { newest, superseded } = pickNewest(open.map(toRequest));
+  const request = newest && byKey.get(newest.key);
+  if (request === undefined) return;
+  const granted = await decideOne(context, request, signal);
+  if (!granted) return;
+  await Promise.all(superseded.map(({ key: old }) => remove(context, byKey.get(old), signal)));
+}
+
+/** Whether the request has, or now got, what it asks for. */
+async function decideOne(context: HubContext, request: ClusterRegistration, signal: AbortSignal): Promise<boolean> {
+  const namespace = request.metadata.namespace ?? '';
+  const identity = request.spec?.clientID ?? '';
+  const automatic = autoClusterName(identity);
+  const holders = identity ? context.clusters.byIndex(indexes.identity, identityKey(namespace, identity)) : [];
+  const named = identity ? context.clusters.get(`${namespace}/${automatic}`) : undefined;
+  const target = (cluster: Cluster) => toTarget(cluster, registrationOf(context, cluster).state === 'granted');
+  const decision = decide({
+    request: toRequest(request),
+    holders: holders.map(target),
+    named: named && target(named),
+  });
+  if (decision.outcome === 'skip') return false;
+  if (decision.outcome === 'reject' || decision.outcome === 'wait') {
+    await tell(context, request, decision, signal);
+    return false;
+  }
+  const cluster =
+    decision.outcome === 'bind'
+      ? context.clusters.get(decision.target)
+      : await createCluster(context, request, automatic, signal);
+  if (cluster === undefined) return false;
+  if (isInPlace(context, request, cluster)) return true;
+  const key = keyOf(cluster);
+  context.granting.add(key);
+  try {
+    await grant(context, request, cluster, signal);
+  } finally {
+    context.granting.delete(key);
+    context.enqueueCluster(key);
+  }
+  return true;
+}
+
+/** Granted earlier, for this cluster, and its account is still there. */
+function isInPlace(context: HubContext, request: ClusterRegistration, cluster: Cluster): boolean {
+  const { granted, clusterName } = request.status ?? {};
+  if (granted !== true || clusterName !== cluster.metadata.name) return false;
+  return context.serviceAccounts.get(accountKey(request, namespaceOf(cluster))) !== undefined;
+}
+
+async function createCluster(
+  context: HubContext,
+  request: ClusterRegistration,
+  name: string,
+  signal: AbortSignal,
+): Promise<Cluster | undefined> {
+  const namespace = request.metadata.namespace ?? '';
+  const ignore = context.config.current.ignoreClusterRegistrationLabels ?? false;
+  const wanted: Cluster = {
+    apiVersion: 'fleet.cattle.io/v1alpha1',
+    kind: 'Cluster',
+    metadata: {
+      name,
+      namespace,
+      labels: { ...registrationLabels(request.spec?.clusterLabels, { ignore }), [labels.cluster]: name },
+      finalizers: [finalizers.cluster],
+    },
+    spec: { clientID: request.spec?.clientID ?? '' },
+  };
+  try {
+    const made = await context.client.create(Clusters, wanted, { signal, fieldManager: hubFieldManager });
+    context.clusters.remember(made);
+    return made;
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    const found = await context.client.get(Clusters, { namespace, name }, { signal });
+    context.clusters.remember(found);
+    // taken meanwhile by another identity: the next look refuses it
+    return found.spec?.clientID === request.spec?.clientID ? found : undefined;
+  }
+}
+
+async function grant(
+  context: HubContext,
+  request: ClusterRegistration,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const namespace = await ensureClusterNamespace(context, cluster, signal);
+    const { registrationNamespace, systemNamespace } = context;
+    const scope = { request, cluster, namespace, registrationNamespace, systemNamespace };
+    const account = accountOf(scope);
+    await carryOutGrant(
+      context.client,
+      {
+        rights: [grantRights(scope)],
+        beside: readersFor(context, request, cluster).map((reader) => () => context.readers.allow(reader, answerName(request))),
+        // our agent tries again where an original one gives up, so for ours the proof is not worth a request
+        checks: isRotating(request) ? [] : grantChecks(scope),
+        issue: async (issueSignal) => {
+          const [credential] = await Promise.all([
+            issueFor(context, request, account, issueSignal ?? signal),
+            context.clusterStatus.update(
+              keyOf(cluster),
+              (current) =>
+                clusterStatus(
+                  current,
+                  {
+                    namespace: account.namespace,
+                    registration: { state: 'granted' },
+                    liveness: livenessOf(context, current, Date.now()),
+                  },
+                  new Date(),
+                ),
+              signal,
+            ),
+          ]);
+          return credential;
+        },
+        publish: (credential) => answer(scope, credential),
+      },
+      ensureOptions(signal, (object) => isManaged(object)),
+    );
+    await finish(context, request, cluster, signal);
+  } catch (error) {
+    if (isMusterError(error)) {
+      const reason = error.code === 'ALREADY_OWNED' ? reasons.nameTaken : error.code === 'CONFLICT' ? reasons.waitingForNamespace : reasons.error;
+      await tell(context, request, { outcome: 'wait', reason, message: error.describe() }, signal);
+    }
+    throw error;
+  }
+}
+
+async function finish(context: HubContext, request: ClusterRegistration, cluster: Cluster, signal: AbortSignal): Promise<void> {
+  const clusterName = cluster.metadata.name ?? '';
+  await context.requestStatus.update(
+    keyOf(request),
+    (current) => ({
+      ...current.status,
+      clusterName,
+      granted: true,
+      conditions: conditionsWith(current, [
+        { type: conditionTypes.accepted, status: 'True', reason: reasons.done },
+        { type: conditionTypes.granted, status: 'True', reason: reasons.done },
+      ]),
+    }),
+    signal,
+  );
+  context.events.event(request, 'Normal', 'Granted', `registered as Cluster ${clusterName}`);
+}
+
+/** Writes why a request has nothing yet, once. */
+async function tell(
+  context: HubContext,
+  request: ClusterRegistration,
+  decision: Extract<Decision, { reason: string }>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { outcome, reason, message } = decision;
+  const changed = await context.requestStatus.update(
+    keyOf(request),
+    (current) => ({
+      ...current.status,
+      conditions: conditionsWith(current, [
+        outcome === 'reject'
+          ? { type: conditionTypes.accepted, status: 'False', reason, message }
+          : { type: conditionTypes.accepted, status: 'True', reason: reasons.done },
+        { type: conditionTypes.granted, status: 'False', reason, message },
+      ]),
+    }),
+    signal,
+  );
+  if (changed !== undefined && changed.before !== changed.after) {
+    context.events.event(request, 'Warning', reason, message);
+  }
+}
+
+function conditionsWith(
+  request: ClusterRegistration,
+  conditions: readonly Condition[],
+): NonNullable<ClusterRegistrationStatus['conditions']> {
+  const before = (request.status?.conditions ?? []) as Condition[];
+  return conditions.reduce((list, condition) => setCondition(list, condition), before) as NonNullable<
+    ClusterRegistrationStatus['conditions']
+  >;
+}
+
+/** Deleting a request takes back all that it was granted (revocation-controller.ts). */
+async function remove(context: HubContext, request: ClusterRegistration | undefined, signal: AbortSignal): Promise<void> {
+  if (request === undefined) return;
+  const { uid } = request.metadata;
+  try {
+    await context.client.delete(ClusterRegistrations, parseKey(keyOf(request)), {
+      signal,
+      ...(uid === undefined ? {} : { preconditions: { uid } }),
+    });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Secrets of the workspaces: kubeconfigs and values of tokens. The hub may read Secrets only in namespaces that are
+ * bound to it, so there is one cache for each, started when an administrator opens the namespace.
+ */
+import type { Namespace, Secret } from '../../../api/kubernetes/core.ts';
+import { Secrets } from '../../../api/kubernetes/core.ts';
+import type { Cache, CacheEvent } from '../../kube/cache.ts';
+import { createCache } from '../../kube/cache.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Logger } from '../../kube/logger.ts';
+import type { Runnable } from '../../kube/manager.ts';
+import { withoutData } from './caches.ts';
+
+export interface WorkspaceSecrets extends Runnable {
+  /** Without data. `undefined` also while the namespace is not open to the hub. */
+  get(key: string): Secret | undefined;
+  /** Whether the Secrets of this namespace are known. */
+  isOpen(namespace: string): boolean;
+  remember(secret: Secret): void;
+  subscribe(handler: (event: CacheEvent<Secret>) => void): void;
+}
+
+interface Open {
+  readonly cache: Cache<Secret>;
+  readonly controller: AbortController;
+  readonly running: Promise<void>;
+}
+
+/** `extra` are namespaces that are open without being workspaces (the system namespace). */
+export function createWorkspaceSecrets(
+  client: KubeClient,
+  workspaces: Cache<Namespace>,
+  extra: readonly string[],
+  logger: Logger,
+): WorkspaceSecrets {
+  const open = new Map<string, Open>();
+  const written = new Map<string, Secret>();
+  const handlers: ((event: CacheEvent<Secret>) => void)[] = [];
+  const version = (secret: Secret | undefined): number => Number(secret?.metadata.resourceVersion ?? 0);
+
+  function start(namespace: string): void {
+    if (open.has(namespace)) return;
+    const cache = createCache(client, Secrets, { namespace, transform: withoutData, logger });
+    cache.subscribe((event) => {
+      const key = `${namespace}/${event.object.metadata.name ?? ''}`;
+      if (event.type === 'deleted' || version(event.object) >= version(written.get(key))) written.delete(key);
+      for (const handler of handlers) handler(event);
+    });
+    const controller = new AbortController();
+    open.set(namespace, { cache, controller, running: cache.start(controller.signal) });
+  }
+
+  async function stop(namespace: string): Promise<void> {
+    const entry = open.get(namespace);
+    open.delete(namespace);
+    entry?.controller.abort();
+    await entry?.running;
+  }
+
+  return {
+    name: 'workspace-secrets',
+    needsLeader: false,
+    get(key) {
+      const cached = open.get(key.slice(0, key.indexOf('/')))?.cache.get(key);
+      const mine = written.get(key);
+      return version(mine) > version(cached) ? mine : cached;
+    },
+    isOpen: (namespace) => open.get(namespace)?.cache.synced === true,
+    remember(secret) {
+      const key = `${secret.metadata.namespace ?? ''}/${secret.metadata.name ?? ''}`;
+      written.set(key, withoutData(secret));
+    },
+    subscribe(handler) {
+      handlers.push(handler);
+    },
+    async run(signal) {
+      extra.forEach(start);
+      const unsubscribe = workspaces.subscribe(({ type, object }) => {
+        const name = object.metadata.name ?? '';
+        if (extra.includes(name)) return;
+        if (type === 'deleted') void stop(name);
+        else start(name);
+      });
+      await new Promise<void>((resolve) => {
+        if (signal.aborted) resolve();
+        else signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      unsubscribe();
+      await Promise.all([...open.keys()].map(stop));
+    },
+  };
+}
