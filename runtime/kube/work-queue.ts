@@ -189,8 +189,8 @@ export class WorkQueue {
     clearTimeout(this.#timer);
     const next = this.#delayed.peek();
     if (next === undefined) return;
-    // A millisecond more, because timers of Node may fire a fraction early.
-    this.#timer = setTimeout(() => this.#dispatch(), Math.min(longestTimer, Math.ceil(next.readyAt - now) + 1));
+    // A timer of Node may fire a fraction early: then nothing is ready yet and this line sets the next one.
+    this.#timer = setTimeout(() => this.#dispatch(), Math.min(longestTimer, Math.ceil(next.readyAt - now)));
   }
 }
 
