@@ -55,6 +55,8 @@ function apiServer(files: PlaneFiles, ports: PlanePorts): string[] {
     `--service-account-signing-key-file=${files.path('service-account.key')}`,
     '--service-account-issuer=https://kubernetes.default.svc',
     '--allow-privileged=true',
+    // Without it an apiserver that is asked to end keeps open watches for a minute, long after it stopped listening.
+    '--shutdown-watch-termination-grace-period=1s',
     `--kubelet-client-certificate=${files.path('kubelet-client.crt')}`,
     `--kubelet-client-key=${files.path('kubelet-client.key')}`,
   ];

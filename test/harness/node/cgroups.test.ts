@@ -20,7 +20,7 @@ describe('hierarchies', () => {
         version: 1,
         mountPoint: '/sys/fs/cgroup/cpu,cpuacct',
         options: 'cpu,cpuacct',
-        own: '/sys/fs/cgroup/cpu,cpuacct/',
+        own: '/sys/fs/cgroup/cpu,cpuacct',
       },
       { version: 1, mountPoint: '/sys/fs/cgroup/memory', options: 'memory', own: '/sys/fs/cgroup/memory/caller' },
       {
