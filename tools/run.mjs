@@ -59,8 +59,8 @@ async function install() {
     const timer = setInterval(() => say(`… npm packages: installing (${seconds()})`), heartbeatMs);
     const code = await npmCi().finally(() => clearInterval(timer));
     if (code !== 0 || !isInstalled(root)) {
-      const hint = 'Look at your network and at the registry that npm is set to, and that npm runs install scripts.';
-      throw new Error(`[REGISTRY_UNREACHABLE] npm packages: npm ci ended with code ${code}. ${hint}`);
+      const hint = 'Look at the network and at the registry that npm is set to; install scripts must be allowed.';
+      throw new Error(`npm packages: npm ci ended with code ${code}, what it said is above. ${hint}`);
     }
     say(`✓ npm packages (${seconds()})`);
   } finally {
