@@ -7,7 +7,6 @@ import { ToolError } from './tool-error.ts';
 const entries = [
   { source: 'cli/main.ts', name: 'muster.cjs' },
   { source: 'cli/program.ts', name: 'program.cjs' },
-  { source: 'cli/process.ts', name: 'process.cjs' },
   { source: 'cli/hub-main.ts', name: 'hub.cjs' },
   { source: 'cli/agent-main.ts', name: 'agent.cjs' },
 ] as const;
