@@ -33,7 +33,7 @@ export interface ExitStatus {
  * The shell notes its own number and start time, looks whether the registry is still open, and becomes the program.
  * A run that is being cleaned up has closed (renamed) the registry first, so the program never starts unseen.
  */
-const launcher = [
+export const launcher = [
   `record=$1; shift`,
   `{ printf '%s ' $$; cat /proc/$$/stat 2>/dev/null || ps -o lstart= -p $$; } >"$record" || exit 125`,
   `[ -e "$record" ] || exit 125`,

@@ -14,12 +14,14 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import type { Socket } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { limits } from '../limits.ts';
 import { cleanRun, openRegistry, runVariable } from './clean.ts';
 import { isAlive, pidSpace, startOf } from './process-identity.ts';
 import type { ProcessIdentity } from './process-identity.ts';
@@ -102,8 +104,9 @@ async function sweep(runs: string): Promise<void> {
 /** True when the run's process is gone. A run that cannot be judged from here counts as living. */
 export function isDead(runDir: string): boolean {
   const file = join(runDir, 'owner.json');
-  if (!existsSync(file)) return false; // about to be made, or about to vanish
   try {
+    // Without an owner: about to get one, or its process died in that moment.
+    if (!existsSync(file)) return Date.now() - statSync(runDir).mtimeMs > limits.clean;
     const owner = JSON.parse(readFileSync(file, 'utf8')) as Owner;
     return owner.space === pidSpace() && !isAlive(owner);
   } catch {
