@@ -7,7 +7,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import type { LeaderElectionOptions } from '../../kube/leader-election.ts';
 import { type Logger, silentLogger } from '../../kube/logger.ts';
 import { createManager } from '../../kube/manager.ts';
-import type { Metrics } from '../../kube/metrics.ts';
+import { type Metrics, createMetrics } from '../../kube/metrics.ts';
 import { createContext } from './context.ts';
 import { createRecorder } from './event-target.ts';
 import { runSession } from './session.ts';
@@ -52,11 +52,12 @@ export interface AgentOptions {
 export async function runAgent(options: AgentOptions, signal: AbortSignal): Promise<void> {
   const { edge, namespace } = options;
   const logger = options.logger ?? silentLogger;
+  const metrics = options.metrics ?? (isOn(options.metricsAddress) ? createMetrics() : undefined);
   const manager = createManager({
     client: edge,
     component: 'fleet-agent',
     logger,
-    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+    ...(metrics === undefined ? {} : { metrics }),
     ...(options.probeAddress === undefined ? {} : { probeAddress: options.probeAddress }),
     ...(options.metricsAddress === undefined ? {} : { metricsAddress: options.metricsAddress }),
     ...(options.leaderElect === false ? {} : { leaderElection: leaseOf(options) }),
@@ -68,7 +69,7 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
     checkinIntervalMs: options.checkinIntervalMs || durations.agentCheckinInterval,
     record: createRecorder(edge, namespace, manager.events),
     logger,
-    ...(options.metrics === undefined ? {} : { metrics: options.metrics }),
+    ...(metrics === undefined ? {} : { metrics }),
   });
   wakeOnBootstrap(manager, namespace, context.wake);
   manager.addReadyCheck('fleet-agent', () => {
@@ -77,6 +78,10 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
   });
   manager.addRunnable({ name: 'fleet-agent', run: async (leading) => runSession(context, leading) });
   await manager.run(signal);
+}
+
+function isOn(address: string | undefined): boolean {
+  return address !== undefined && address !== '' && address !== '0';
 }
 
 function leaseOf(options: AgentOptions): LeaderElectionOptions {
