@@ -4,6 +4,7 @@ import { version } from '../api/version.ts';
 import { runAgent } from '../runtime/agent/fleet/agent.ts';
 import { createClient } from '../runtime/kube/create-client.ts';
 import { createLogger } from '../runtime/kube/logger.ts';
+import { createMetrics } from '../runtime/kube/metrics.ts';
 import { bindAddressOf, choiceOf, durationOf, textOf } from './env.ts';
 import type { Env } from './env.ts';
 import { connection, logLevels, namespaceOf, parseFlags, runUntilSignal } from './process.ts';
@@ -35,10 +36,11 @@ export async function agentMain(argv: readonly string[], env: Env = process.env)
   const settings = agentSettings(env);
   const config = connection(flags, env);
   const logger = createLogger({ level: choiceOf(env, 'MUSTER_LOG_LEVEL', logLevels) ?? 'info', name: 'agent' });
-  const edge = createClient(config, { userAgent: `muster-agent/${version}`, logger });
+  const metrics = createMetrics();
+  const edge = createClient(config, { userAgent: `muster-agent/${version}`, logger, metrics });
   try {
     return await runUntilSignal((signal) =>
-      runAgent({ ...settings, edge, namespace: namespaceOf(flags, env, config), logger }, signal),
+      runAgent({ ...settings, edge, namespace: namespaceOf(flags, env, config), logger, metrics }, signal),
     );
   } finally {
     await edge.close();

@@ -1,13 +1,13 @@
 /** What the long-running commands share: flags, the way to the API server, signals, exit codes. */
 import { parseArgs } from 'node:util';
-import { MusterError, isMusterError } from '../api/errors.ts';
+import { MusterError } from '../api/errors.ts';
 import { defaults } from '../api/fleet/constants.ts';
 import type { ClientConfig } from '../runtime/kube/client-config.ts';
 import { inClusterConfig, isInCluster } from '../runtime/kube/in-cluster.ts';
 import { loadKubeconfigFile } from '../runtime/kube/kubeconfig.ts';
-import { redactTokens } from '../runtime/kube/logger.ts';
 import { textOf } from './env.ts';
 import type { Env } from './env.ts';
+import { describeFailure } from './failure.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
@@ -46,19 +46,6 @@ export function connection(flags: ProcessFlags, env: Env): ClientConfig {
 /** `--namespace`, else NAMESPACE, else that of the pod or kubeconfig context, else Fleet's default. */
 export function namespaceOf(flags: ProcessFlags, env: Env, config: ClientConfig): string {
   return flags.namespace ?? textOf(env, 'NAMESPACE') ?? config.namespace ?? defaults.systemNamespace;
-}
-
-/** One line for a terminal or a pod's log, without credentials: `[CODE] where: message. Hint`. */
-export function describeFailure(error: unknown): string {
-  if (isMusterError(error)) return redactTokens(error.describe());
-  const message = error instanceof Error ? error.message : String(error);
-  return redactTokens(`[${codeOf(error)}] ${message.replaceAll(/\s*\n\s*/g, ' ')}`);
-}
-
-function codeOf(error: unknown): string {
-  const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
-  if (status === 401) return 'UNAUTHORIZED';
-  return status === 403 ? 'FORBIDDEN' : 'INTERNAL';
 }
 
 /** The parts of `process` that {@link runUntilSignal} uses; another one in tests. */

@@ -3,6 +3,9 @@
  * web token in the finished line.
  */
 import { destination, pino } from 'pino';
+import { redactTokens } from './redact.ts';
+
+export { redactTokens } from './redact.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -37,14 +40,6 @@ const secretKeys = [
   'stringData',
   'values',
 ];
-
-/** Header, payload and signature of a JSON web token, as every ServiceAccount token is. */
-const jsonWebToken = /eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}/g;
-
-/** Replaces JSON web tokens in a text by `[redacted]`. */
-export function redactTokens(text: string): string {
-  return text.includes('eyJ') ? text.replace(jsonWebToken, '[redacted]') : text;
-}
 
 /** A logger whose lines carry no credentials. `error` and `err` fields are written with type, message and stack. */
 export function createLogger(options: LoggerOptions = {}): Logger {
