@@ -89,10 +89,10 @@ export const durations = {
   eventRefill: 5 * 60_000,
 
   // components: probes of the hub's and the agent's pods
-  /** Until a pod was ready once: a rollout waits for nothing else, so ask often. */
-  probeStartupPeriod: 1_000,
-  /** Afterwards: a pod that is not ready any more has no Service to be taken out of, so seldom will do. */
-  probePeriod: 10_000,
+  /** Whoever deploys waits for the pod to be ready, and a registration takes less than a second. */
+  probeReadiness: 2_000,
+  /** A process that hangs is restarted after six of these. */
+  probeLiveness: 10_000,
   /** A node that is short of CPU answers late; that is no reason to restart a pod. */
   probeTimeout: 5_000,
 

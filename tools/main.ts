@@ -3,6 +3,7 @@ import { createReporter } from './progress.ts';
 import { bench, start, synth } from './tasks/programs.ts';
 import { buildTask } from './tasks/build.ts';
 import { checkTask } from './tasks/check.ts';
+import { docsTask } from './tasks/docs.ts';
 import { formatTask } from './tasks/format.ts';
 import { imageTask } from './tasks/image.ts';
 import { testTask } from './tasks/test.ts';
@@ -14,6 +15,7 @@ const tasks: Readonly<Record<string, Task>> = {
   bench,
   build: buildTask,
   check: checkTask(),
+  docs: docsTask,
   format: formatTask,
   image: imageTask,
   lint: checkTask('lint'),
