@@ -7,7 +7,7 @@ import { secretTypes } from '../../../api/fleet/constants.ts';
 import { isConflict } from '../../kube/api-error.ts';
 import type { Controller } from '../../kube/controller.ts';
 import { createController } from '../../kube/controller.ts';
-import { clusterOf, indexes } from './caches.ts';
+import { clusterOf, indexes, needs } from './caches.ts';
 import { lastSeenMs } from './cluster-liveness.ts';
 import type { HubContext } from './context.ts';
 import { answerName } from './registration-grant.ts';
@@ -30,6 +30,7 @@ export function createAnswerJanitor(context: HubContext): Controller {
       });
     },
   });
+  needs(controller, context.caches.readerRoles);
   controller.watch(credentials, { predicate: ({ type }) => type === 'added' });
   controller.watch(clusters, {
     predicate: ({ type, object, previous }) =>

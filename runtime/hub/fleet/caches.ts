@@ -6,6 +6,8 @@ import { annotations, configMapNames, labels } from '../../../api/fleet/constant
 import type { Cluster, ClusterRegistration } from '../../../api/fleet/kinds.ts';
 import { ClusterGroups, ClusterRegistrations, ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts';
 import type { KubeObject } from '../../../api/resource.ts';
+import type { Cache } from '../../kube/cache.ts';
+import type { Controller } from '../../kube/controller.ts';
 import type { Manager } from '../../kube/manager.ts';
 
 /** Names of the indexes. */
@@ -104,4 +106,9 @@ export function createHubCaches(manager: Manager, namespaces: { system: string; 
       fieldSelector: `metadata.name=${configMapNames.hub}`,
     }),
   };
+}
+
+/** Makes a controller wait until these caches are synced, without waking it for their events. */
+export function needs(controller: Controller, ...caches: readonly Cache[]): void {
+  for (const cache of caches) controller.watch(cache, { predicate: () => false });
 }

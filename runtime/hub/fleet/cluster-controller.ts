@@ -12,7 +12,7 @@ import type { CacheEvent } from '../../kube/cache.ts';
 import type { Controller, ReconcileContext, Result } from '../../kube/controller.ts';
 import { createController } from '../../kube/controller.ts';
 import { addFinalizer, isDeleting } from '../../kube/finalizers.ts';
-import { clusterOf, identityKey, indexes, requestOf } from './caches.ts';
+import { clusterOf, identityKey, indexes, needs, requestOf } from './caches.ts';
 import { detachCluster, removeLeftovers } from './cluster-detach.ts';
 import { lastSeenMs, livenessOf } from './cluster-liveness.ts';
 import { ensureClusterNamespace } from './cluster-namespace.ts';
@@ -30,6 +30,7 @@ export function createClusterController(context: HubContext, edge: EdgeCleaner):
     backoff: { baseMs: durations.hubRetryFirst, maxMs: durations.hubRetryLast, jitter: 0.2 },
     reconcile: (key, reconcile) => reconcileCluster(context, edge, key, reconcile),
   });
+  needs(controller, caches.config, caches.tokens, caches.credentials, caches.readerRoles);
   controller.watch(caches.clusters, { predicate: (event) => noteHeartbeat(context, event) });
   // one that shares its clientID with another concerns both
   controller.watch(caches.clusters, {

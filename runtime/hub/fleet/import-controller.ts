@@ -12,7 +12,7 @@ import { synthAgent } from '../../../components/fleet/fleet-agent.ts';
 import type { Controller, ReconcileContext, Result } from '../../kube/controller.ts';
 import { createController } from '../../kube/controller.ts';
 import { isDeleting } from '../../kube/finalizers.ts';
-import { clusterOf, indexes, requestOf } from './caches.ts';
+import { clusterOf, indexes, needs, requestOf } from './caches.ts';
 import type { HubContext } from './context.ts';
 import { hubFieldManager } from './context.ts';
 import type { HubAddress } from './edge-agent.ts';
@@ -42,6 +42,7 @@ export function createImportController(context: HubContext, edges: EdgeClients):
     backoff: { baseMs: durations.importRetryFirst, maxMs: durations.importRetryLast, jitter: 0.2 },
     reconcile: (key, reconcile) => reconcileImport(context, edges, key, reconcile),
   });
+  needs(controller, caches.config, caches.requests, caches.namespaces);
   controller.watch(caches.clusters, {
     predicate: ({ type, object, previous }) =>
       Boolean(object.spec?.kubeConfigSecret) &&

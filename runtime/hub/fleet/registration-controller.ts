@@ -19,7 +19,7 @@ import { createController } from '../../kube/controller.ts';
 import { decide, pickNewest } from '../../registration/decision.ts';
 import { carryOutGrant } from '../../registration/grant.ts';
 import type { Decision } from '../../registration/types.ts';
-import { identityKey, indexes } from './caches.ts';
+import { identityKey, indexes, needs } from './caches.ts';
 import { ensureClusterNamespace, namespaceOf } from './cluster-namespace.ts';
 import { livenessOf } from './cluster-liveness.ts';
 import { clusterStatus } from './cluster-status.ts';
@@ -38,6 +38,8 @@ export function createRegistrationController(context: HubContext): Controller {
     backoff: { baseMs: durations.hubRetryFirst, maxMs: durations.hubRetryLast, jitter: 0.2 },
     reconcile: (key, reconcile) => reconcileIdentity(context, key, reconcile),
   });
+  const { caches } = context;
+  needs(controller, caches.config, caches.tokens, caches.namespaces, caches.serviceAccounts, caches.credentials, caches.readerRoles);
   controller.watch(context.caches.requests, {
     map: ({ object }) => [identityKey(object.metadata.namespace ?? '', object.spec?.clientID)],
     predicate: needsLook,

@@ -4,7 +4,7 @@ import { ClusterRegistrations } from '../../../api/fleet/kinds.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
 import type { Controller } from '../../kube/controller.ts';
 import { createController } from '../../kube/controller.ts';
-import { indexes, requestOf } from './caches.ts';
+import { indexes, needs, requestOf } from './caches.ts';
 import type { HubContext } from './context.ts';
 import { revokeGrant } from './revocation.ts';
 
@@ -21,6 +21,7 @@ export function createRevocationController(context: HubContext): Controller {
       await revokeGrant(context, key, signal);
     },
   });
+  needs(controller, context.caches.namespaces, context.caches.credentials, context.caches.readerRoles);
   controller.watch(requests, {
     predicate: ({ type }) => type === 'deleted',
     map: ({ object }) => {

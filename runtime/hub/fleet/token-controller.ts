@@ -17,6 +17,7 @@ import type { Controller, ReconcileContext, Result } from '../../kube/controller
 import { createController } from '../../kube/controller.ts';
 import { isOwnedBy } from '../../kube/owner.ts';
 import { ensureObject } from '../../registration/ensure.ts';
+import { needs } from './caches.ts';
 import type { HubContext } from './context.ts';
 import { ensureOptions, hubFieldManager } from './context.ts';
 import { tokenFor } from './token-credential.ts';
@@ -31,6 +32,7 @@ export function createTokenController(context: HubContext): Controller {
     backoff: { baseMs: durations.hubRetryFirst, maxMs: durations.hubRetryLast, jitter: 0.2 },
     reconcile: (key, reconcile) => reconcileToken(context, key, reconcile),
   });
+  needs(controller, caches.config);
   controller.watch(caches.tokens, {
     predicate: ({ type, object, previous }) =>
       type !== 'updated' || previous?.metadata.generation !== object.metadata.generation,

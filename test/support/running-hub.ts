@@ -1,0 +1,79 @@
+/** A hub at work on a real control plane, under its own ServiceAccount; it can be ended and started again. */
+import { hubNames } from '../../components/fleet/names.ts';
+import { ConfigMaps } from '../../api/kubernetes/core.ts';
+import { annotations, configKey, configMapNames } from '../../api/fleet/constants.ts';
+import type { HubConfig } from '../../api/fleet/hub-config.ts';
+import { formatHubConfig } from '../../api/fleet/hub-config.ts';
+import { version } from '../../api/version.ts';
+import { runHub } from '../../runtime/hub/fleet/hub.ts';
+import type { KubeClient } from '../../runtime/kube/client.ts';
+import type { Logger } from '../../runtime/kube/logger.ts';
+import { createLogger } from '../../runtime/kube/logger.ts';
+import { createClient } from '../../runtime/kube/create-client.ts';
+import type { HubPlane } from './hub-plane.ts';
+import { startHubPlane } from './hub-plane.ts';
+
+export const systemNamespace = 'cattle-fleet-system';
+export const registrationNamespace = 'cattle-fleet-clusters-system';
+
+export interface RunningHub extends HubPlane {
+  /** Starts (another) hub process; `server` may be that of a proxy. */
+  start(options?: { server?: string; client?: KubeClient }): Promise<void>;
+  /** Ends the hub and waits until it has. */
+  stop(): Promise<void>;
+  /** Writes the hub's configuration; address and CA are those of the plane unless given. */
+  configure(config: HubConfig): Promise<void>;
+  /** Its log lines. */
+  readonly lines: string[];
+}
+
+export async function startRunningHub(name: string, options: { started?: boolean } = {}): Promise<RunningHub> {
+  const hubPlane = await startHubPlane(name);
+  const { plane, admin } = hubPlane;
+  const lines: string[] = [];
+  const logger: Logger = createLogger({ level: (process.env['HUB_LOG'] as 'info' | undefined) ?? 'info', write: (line) => lines.push(line) });
+  let current: { controller: AbortController; running: Promise<void>; client: KubeClient } | undefined;
+
+  const configure = async (config: HubConfig): Promise<void> => {
+    const whole = { apiServerURL: plane.server, apiServerCA: Buffer.from(plane.ca).toString('base64'), ...config };
+    await admin.apply(
+      ConfigMaps,
+      {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: configMapNames.hub, namespace: systemNamespace, annotations: { [annotations.version]: version } },
+        data: { [configKey]: formatHubConfig(whole) },
+      },
+      { fieldManager: 'test' },
+    );
+  };
+  const stop = async (): Promise<void> => {
+    const ending = current;
+    current = undefined;
+    ending?.controller.abort();
+    await ending?.running;
+    await ending?.client.close();
+  };
+  const start: RunningHub['start'] = async ({ server = plane.server, client: given } = {}) => {
+    const account = { namespace: systemNamespace, name: hubNames.serviceAccount };
+    const { token } = await admin.createToken(account, { expirationSeconds: 3600 });
+    const client = given ?? createClient({ server, ca: plane.ca, token, contextName: name }, { userAgent: 'muster-hub' });
+    const controller = new AbortController();
+    const running = runHub({ client, namespace: systemNamespace, logger, leaderElect: false }, controller.signal);
+    running.catch((error: unknown) => lines.push(`hub ended: ${String(error)}`));
+    current = { controller, running, client };
+  };
+  await configure({});
+  if (options.started !== false) await start();
+  return {
+    ...hubPlane,
+    start,
+    stop,
+    configure,
+    lines,
+    async close() {
+      await stop().catch(() => undefined);
+      await hubPlane.close();
+    },
+  };
+}
