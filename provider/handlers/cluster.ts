@@ -3,7 +3,7 @@ import { conditionTypes, isTrue } from '../../api/conditions.ts';
 import { defaults } from '../../api/fleet/constants.ts';
 import { Clusters } from '../../api/fleet/kinds.ts';
 import type { Cluster } from '../../api/fleet/kinds.ts';
-import { randomToken } from '../../api/fleet/names.ts';
+import { clusterNamespace, randomToken } from '../../api/fleet/names.ts';
 import { hubOf } from '../configuration.ts';
 import type { CallContext, Props, ResourceHandler } from '../handler.ts';
 import { changedInputs, fieldManager, metadataReplaces, observedMetadata, requireOwner } from '../fleet-object.ts';
@@ -186,7 +186,8 @@ function observe(
     uid: found?.metadata.uid ?? '',
     hubUID,
     clientID: found?.spec?.clientID ?? inputs.clientID ?? '',
-    namespace: status.namespace ?? '',
+    // The hub will make it under this very name; programs need not wait for it to refer to it.
+    namespace: status.namespace ?? clusterNamespace(inputs.metadata.namespace, inputs.metadata.name),
     // Without their times: an output that changes with every look would show as a change in every refresh.
     conditions: conditions.map(({ type, status: value, reason = '', message = '' }) => ({
       type,

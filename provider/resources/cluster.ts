@@ -53,7 +53,7 @@ export class Cluster extends MusterResource {
   /** UID of the downstream cluster's namespace kube-system; empty when it could not be asked. */
   declare readonly clusterUID: Output<string>;
   declare readonly clientID: Output<string>;
-  /** Namespace on the hub that belongs to this cluster alone; empty until the hub has made it. */
+  /** Namespace on the hub that belongs to this cluster alone. */
   declare readonly namespace: Output<string>;
   /** Stages of the registration, in the hub's words. */
   declare readonly conditions: Output<readonly ConditionOutput[]>;

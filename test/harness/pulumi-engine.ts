@@ -3,7 +3,7 @@
  * login, plugins or stacks is touched.
  */
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -18,6 +18,7 @@ export interface EngineResult {
 export interface EngineOptions {
   /** Folder with Pulumi.yaml. */
   readonly project: string;
+  /** Default: a name of its own, so that runs side by side do not meet. */
   readonly stack?: string;
   /** Environment with the engine, its language host and Node on PATH (tools: `pulumiEnvironment`). */
   readonly env: NodeJS.ProcessEnv;
@@ -49,19 +50,27 @@ export class PulumiEngine {
   private constructor(options: EngineOptions, home: string) {
     this.#options = options;
     this.#home = home;
-    this.stack = options.stack ?? 'test';
+    this.stack = options.stack ?? `test-${home.slice(-6)}`;
   }
 
   /** Makes the backend folder and the (empty) stack. */
   static async create(options: EngineOptions): Promise<PulumiEngine> {
     const engine = new PulumiEngine(options, await mkdtemp(join(tmpdir(), 'muster-pulumi-')));
     await engine.run(['login', `file://${engine.#home}`]);
-    await engine.run(['stack', 'init', engine.stack, ...engine.#configFile()]);
+    await engine.run(['stack', 'init', engine.stack, '--no-select']);
+    // The engine writes the salt of the stack's secrets into the project; other runs use that folder, too.
+    const written = join(options.project, `Pulumi.${engine.stack}.yaml`);
+    await copyFile(written, engine.#configPath);
+    await rm(written);
     return engine;
   }
 
+  get #configPath(): string {
+    return join(this.#home, `Pulumi.${this.stack}.yaml`);
+  }
+
   #configFile(): string[] {
-    return ['--config-file', join(this.#home, `Pulumi.${this.stack}.yaml`)];
+    return ['--config-file', this.#configPath];
   }
 
   /** Sets one configuration value; it goes through stdin, so a secret is never on a command line. */

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { annotations } from '../../api/fleet/constants.ts';
 import { Clusters } from '../../api/fleet/kinds.ts';
+import { clusterNamespace } from '../../api/fleet/names.ts';
 import { Secrets } from '../../api/kubernetes/core.ts';
 import { unknownValue } from '../../provider/unknowns.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
@@ -42,7 +43,11 @@ describe('a Cluster with a kubeconfig', () => {
 
     expect(stored.initErrors).toBeUndefined();
     expect(stored.id).toBe(`fleet-default/${name}`);
-    expect(stored.outputs).toMatchObject({ ready: true, namespace: `cluster-fleet-default-${name}`, schemaVersion: 1 });
+    expect(stored.outputs).toMatchObject({
+      ready: true,
+      namespace: clusterNamespace('fleet-default', name),
+      schemaVersion: 1,
+    });
     const secret = await client.get(Secrets, { namespace: 'fleet-default', name: `${name}-kubeconfig` });
     expect(Buffer.from(secret.data?.['value'] ?? '', 'base64').toString()).toBe(plane.kubeconfig);
     expect(await host.diff(stored, stored.inputs)).toMatchObject({ changes: 'none', replaces: [] });

@@ -4,6 +4,7 @@
  */
 import type { Condition } from '../../api/conditions.ts';
 import { apiVersion, finalizers, secretKeys, secretTypes } from '../../api/fleet/constants.ts';
+import { clusterNamespace } from '../../api/fleet/names.ts';
 import { formatValues } from '../../api/fleet/bootstrap-values.ts';
 import { Clusters, ClusterRegistrationTokens } from '../../api/fleet/kinds.ts';
 import type { Cluster, ClusterRegistrationToken, ClusterStatus } from '../../api/fleet/kinds.ts';
@@ -13,6 +14,7 @@ import { Namespaces, Secrets } from '../../api/kubernetes/core.ts';
 import type { KubeObject, ResourceType } from '../../api/resource.ts';
 import { synthCrds } from '../../components/fleet/index.ts';
 import { awaitDefinitions } from '../../provider/handlers/hub-definitions.ts';
+import { isMusterError } from '../../api/errors.ts';
 import { isNotFound } from '../../runtime/kube/api-error.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 
@@ -35,7 +37,7 @@ export function readyStatus(cluster: Cluster): ClusterStatus {
     status: 'True',
   }));
   return {
-    namespace: `cluster-${cluster.metadata.namespace ?? ''}-${cluster.metadata.name ?? ''}`,
+    namespace: clusterNamespace(cluster.metadata.namespace ?? '', cluster.metadata.name ?? ''),
     conditions,
     agent: { lastSeen: '2026-01-01T00:00:00Z', namespace: 'cattle-fleet-system' },
     ...(cluster.spec?.redeployAgentGeneration === undefined
@@ -92,7 +94,7 @@ export class ScriptedHub {
           if (event.type === 'ADDED' || event.type === 'MODIFIED') await answer(event.object);
         }
       } catch (error) {
-        if (!signal.aborted && !isNotFound(error)) throw error;
+        if (!signal.aborted && !isNotFound(error) && !isMusterError(error, 'UNREACHABLE')) throw error;
       }
     }
   }

@@ -1,0 +1,22 @@
+/** The downstream clusters: given ones, or ones that this program provisions. Any provider of clusters fits here. */
+import * as pulumi from '@pulumi/pulumi';
+import { LocalCluster } from '../local-cluster/local-cluster.ts';
+import { clusterService, givenKubeconfigs, names } from './settings.ts';
+import type { Name } from './settings.ts';
+
+/** Kubeconfigs by name. Those of new clusters are unknown until the clusters are made: a preview works all the same. */
+export function kubeconfigs(): Record<Name, pulumi.Output<string>> {
+  const given = givenKubeconfigs;
+  if (given !== undefined) return perName((name) => given.apply((kubeconfigs) => kubeconfigs[name]));
+  if (clusterService === undefined) {
+    throw new pulumi.RunError(
+      'No clusters: set clusterKubeconfigs (a secret object, name → kubeconfig), or clusterService, the socket of a service that makes them.',
+    );
+  }
+  const socket = clusterService;
+  return perName((name) => new LocalCluster(name, { socket }).kubeconfig);
+}
+
+function perName<T>(make: (name: Name) => T): Record<Name, T> {
+  return Object.fromEntries(names.map((name) => [name, make(name)])) as Record<Name, T>;
+}

@@ -1,0 +1,68 @@
+/**
+ * Plays the part of nodes: every Deployment is reported as running, unless it is held. For planes without
+ * deployment-controller (which would report the truth: there is no node).
+ */
+import { Deployments } from '../../api/kubernetes/workloads.ts';
+import type { Deployment } from '../../api/kubernetes/workloads.ts';
+import { isMusterError } from '../../api/errors.ts';
+import { isNotFound } from '../../runtime/kube/api-error.ts';
+import type { KubeClient } from '../../runtime/kube/client.ts';
+
+/** Argument for ControlPlane.start that leaves Deployments to this. */
+export const withoutDeployments = ['--controllers=*,-deployment-controller'] as const;
+
+const fieldManager = 'scripted-workloads';
+
+/** Runs until it is closed. */
+export class ScriptedWorkloads {
+  /** Names of Deployments that never become available. */
+  readonly held = new Set<string>();
+  readonly #client: KubeClient;
+  readonly #stop = new AbortController();
+  readonly #running: Promise<void>;
+
+  constructor(client: KubeClient) {
+    this.#client = client;
+    this.#running = this.#follow();
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #follow(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      try {
+        const { items, resourceVersion } = await this.#client.list(Deployments, { signal });
+        for (const item of items) await this.#answer(item);
+        for await (const event of this.#client.watch(Deployments, { resourceVersion, signal })) {
+          if (event.type === 'ADDED' || event.type === 'MODIFIED') await this.#answer(event.object);
+        }
+      } catch (error) {
+        if (!signal.aborted && !isMusterError(error, 'UNREACHABLE')) throw error;
+      }
+    }
+  }
+
+  async #answer({ metadata, spec, status }: Deployment): Promise<void> {
+    const { name = '', namespace = '', generation = 1 } = metadata;
+    // Foreground deletion waits for pods; there are none, and the garbage collector lets it go.
+    if (metadata.deletionTimestamp !== undefined || this.held.has(name)) return;
+    if (status?.observedGeneration === generation) return;
+    const replicas = spec.replicas ?? 1;
+    const running = { replicas, readyReplicas: replicas, updatedReplicas: replicas, availableReplicas: replicas };
+    const object = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name, namespace },
+      status: { observedGeneration: generation, ...running },
+    };
+    await this.#client
+      .apply(Deployments, object as unknown as Deployment, { fieldManager, subresource: 'status' })
+      .catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
+  }
+}
