@@ -1,4 +1,3 @@
-import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { cacheDir } from '../cache.ts';
@@ -23,16 +22,13 @@ const packages: Readonly<Partial<Record<ToolName, string>>> = {
 const aptLockSeconds = 120;
 
 async function checkDebian(what: string, names: string): Promise<void> {
-  const apt = await access('/usr/bin/apt-get').then(
-    () => true,
-    () => false,
-  );
-  if (process.platform !== 'linux' || !apt || process.getuid?.() !== 0) {
-    throw new ToolError('NOT_INSTALLED', 'not on PATH, and only root on Debian can have it installed from here', {
-      what,
-      hint: `Install ${names} with your system's package manager.`,
-    });
-  }
+  const isRoot = process.getuid?.() === 0;
+  // `--version` asks whether there is an apt-get at all.
+  if (isRoot && (await exec('apt-get', ['--version'])).code === 0) return;
+  throw new ToolError('NOT_INSTALLED', 'not on PATH, and only root on Debian can have it installed from here', {
+    what,
+    hint: `Install ${names} with your system's package manager.`,
+  });
 }
 
 function failure(what: string, result: ExecResult): ToolError {
@@ -53,7 +49,9 @@ export async function installDebian(
   const wanted = names.map((name) => packages[name] ?? name);
   const what = names.join(', ');
   await checkDebian(what, wanted.join(', '));
-  const release = await acquireLock(join(cacheDir(), 'locks', 'debian.lock'));
+  const release = await acquireLock(join(cacheDir(), 'locks', 'debian.lock'), {
+    onWait: (pid) => reporter.info(`… ${what}: waiting for process ${pid}, which installs packages`),
+  });
   try {
     const before = await findOnPath(names);
     if (before.size === names.length) return before;
