@@ -160,11 +160,12 @@ class LeaseElector implements LeaderElector {
       }
       return this.#see(await this.#client.replace(Leases, this.#renewed(this.#lease), call));
     } catch (error) {
-      if (isConflict(error))
+      if (isConflict(error)) {
         this.#see(await this.#client.find(Leases, { namespace, name }, call).catch(() => undefined));
-      // Somebody deleted the Lease: the next try makes it again.
-      else if (isNotFound(error)) this.#lease = undefined;
-      else if (!isAlreadyExists(error) && !signal?.aborted) {
+      } else if (isNotFound(error) && this.isLeader) {
+        // Somebody deleted the Lease: the next try makes it again.
+        this.#lease = undefined;
+      } else if (!isAlreadyExists(error) && !signal?.aborted) {
         this.#logger.warn({ reason: (error as Error).message }, 'cannot take or renew the lease');
       }
       return false;

@@ -26,6 +26,8 @@ export class WatchCache<T extends KubeObject> implements Cache<T> {
   #synced = false;
   /** Where the watch goes on; `undefined` asks for a new list. */
   #version: string | undefined;
+  /** Whether the watch that runs now brought an event: then a failure is no sign of a server that refuses us. */
+  #progress = false;
 
   constructor(client: KubeClient, type: ResourceType<T>, options: CacheOptions<T>) {
     this.#client = client;
@@ -43,6 +45,7 @@ export class WatchCache<T extends KubeObject> implements Cache<T> {
     let failures = 0;
     while (!signal.aborted) {
       const started = performance.now();
+      this.#progress = false;
       try {
         await this.#listAndWatch(signal);
         failures = 0;
@@ -50,7 +53,8 @@ export class WatchCache<T extends KubeObject> implements Cache<T> {
         if (performance.now() - started < durations.watchRetryFirst) failures = 1;
       } catch (error) {
         if (signal.aborted) return;
-        failures = performance.now() - started > durations.watchHealthy ? 1 : failures + 1;
+        const healthy = this.#progress || performance.now() - started > durations.watchHealthy;
+        failures = healthy ? 1 : failures + 1;
         this.#failed(error as Error, failures);
       }
       const { watchRetryFirst: baseMs, watchRetryLast: maxMs } = durations;
@@ -88,6 +92,7 @@ export class WatchCache<T extends KubeObject> implements Cache<T> {
   }
 
   #take(event: WatchEvent<T>): void {
+    this.#progress = true;
     this.#options.metrics?.counter(kubeMetrics.watchEvents).inc({ kind: this.type.kind, type: event.type });
     if (event.type === 'BOOKMARK') {
       this.#version = event.resourceVersion;
