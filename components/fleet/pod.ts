@@ -152,10 +152,9 @@ function probes(address: BindAddress | undefined, hostNetwork: boolean) {
     failureThreshold,
   });
   return {
-    // Every second until the first success: a rollout waits for this and for nothing else.
-    startupProbe: probe('/readyz', durations.probeStartupPeriod, 120),
-    readinessProbe: probe('/readyz', durations.probePeriod, 3),
-    livenessProbe: probe('/healthz', durations.probePeriod, 6),
+    // A pod that is not ready is never restarted for it: an agent may wait for days for a hub that it cannot reach.
+    readinessProbe: probe('/readyz', durations.probeReadiness, 3),
+    livenessProbe: probe('/healthz', durations.probeLiveness, 6),
   };
 }
 
