@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import { ControlPlane, poll } from '../../test/harness/index.ts';
 import { binary } from '../../test/harness/binaries.ts';
-import { toCustomResourceDefinition } from '../crd.ts';
+import type { StructuralSchema } from '../crd.ts';
+import { objectSchema, toCustomResourceDefinition } from '../crd.ts';
 import type { CustomResourceDefinition } from '../kubernetes/workloads.ts';
 import { CustomResourceDefinitions } from '../kubernetes/workloads.ts';
 import type { KubeObject, ResourceType } from '../resource.ts';
@@ -58,9 +59,24 @@ async function store(type: ResourceType, object: KubeObject): Promise<KubeObject
 
 const body = ({ metadata: _, ...rest }: KubeObject): object => rest;
 
-describe.each(fleetDescriptors.map((descriptor) => [descriptor.kind, descriptor as ResourceType] as const))(
+/** A value that has null wherever the schema lets it be, as Go programs write what they leave empty. */
+function withNulls(schema: StructuralSchema): unknown {
+  if (schema.nullable) return null;
+  if (schema.items) return [withNulls(schema.items)];
+  if (schema.additionalProperties) return { key: withNulls(schema.additionalProperties) };
+  if (schema.properties) {
+    return Object.fromEntries(Object.entries(schema.properties).map(([name, value]) => [name, withNulls(value)]));
+  }
+  if (schema.enum) return schema.enum[0];
+  if (schema.format === 'date-time') return '2026-01-31T12:00:00Z';
+  return { string: '5m', integer: 5, number: 5, boolean: true, object: {}, array: [] }[schema.type ?? 'string'];
+}
+
+describe.each(fleetDescriptors.map((descriptor) => [descriptor.kind, descriptor] as const))(
   'a real API server and the kind %s',
-  (kind, type) => {
+  (kind, descriptor) => {
+    const type: ResourceType = descriptor;
+
     it('accepts the definition and finds nothing wrong with it', async () => {
       const crd = await client.get(CustomResourceDefinitions, { name: `${type.plural}.${type.group}` });
       expect(conditionOf(crd, 'NamesAccepted')).toBe('True');
@@ -76,6 +92,13 @@ describe.each(fleetDescriptors.map((descriptor) => [descriptor.kind, descriptor 
         ...(type.namespaced ? { namespace } : {}),
       });
       expect(body(read)).toEqual(body(object));
+    });
+
+    it('keeps null wherever the wire may carry it', async () => {
+      const { apiVersion: _, kind: __, metadata: ___, ...fields } = objectSchema(descriptor).properties ?? {};
+      const values = withNulls({ type: 'object', properties: fields }) as object;
+      const object = { apiVersion, kind, metadata: { name: 'nulls' }, ...values };
+      expect(body(await store(type, object))).toEqual(body(object));
     });
   },
 );
