@@ -14,3 +14,6 @@ export { Node } from './node/node.ts';
 export type { NodeOptions } from './node/node.ts';
 export { nodeSupport } from './node/support.ts';
 export type { NodeSupport } from './node/support.ts';
+export { ProcessRunner } from './process-runner/process-runner.ts';
+export type { ProcessRunnerOptions } from './process-runner/process-runner.ts';
+export type { ProcessImage } from './process-runner/environment.ts';

@@ -35,7 +35,7 @@ export interface ExitStatus {
  */
 export const launcher = [
   `record=$1; shift`,
-  `{ printf '%s ' $$; cat /proc/$$/stat 2>/dev/null || ps -o lstart= -p $$; } >"$record" || exit 125`,
+  `{ printf '%s ' $$; /bin/cat /proc/$$/stat 2>/dev/null || /bin/ps -o lstart= -p $$; } >"$record" || exit 125`,
   `[ -e "$record" ] || exit 125`,
   `exec "$@"`,
 ].join('\n');
