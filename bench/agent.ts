@@ -1,0 +1,69 @@
+/** The agent by itself: how fast it is there, what it weighs, and what it asks of the hub when nothing happens. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Clusters } from '../api/fleet/kinds.ts';
+import { TcpCut } from '../test/harness/index.ts';
+import { countRequests, difference, total } from './api-requests.ts';
+import { Edge } from './edge.ts';
+import type { BenchOptions } from './options.ts';
+import { cpuMs, rssMb } from './process-usage.ts';
+import { progress } from './report.ts';
+import { type Figures, summarize } from './statistics.ts';
+import { type Target, openTarget, workspace } from './target.ts';
+import { makeToken } from './token.ts';
+import { firstMatch } from './watching.ts';
+
+/** How long a registered agent is watched. Its heart beats once in 15 minutes, so this sees everything else. */
+const idleMs = 60_000;
+
+export async function agent(options: BenchOptions): Promise<object> {
+  const target = await openTarget(options);
+  const edge = await Edge.start(options.agent);
+  try {
+    const figures: Figures[] = [];
+    for (let run = 1; run <= options.runs; run++) {
+      figures.push(await once(target, edge, `bench-${Date.now().toString(36)}-${run}`));
+      progress(`run ${run}: ${JSON.stringify(figures.at(-1))}`);
+    }
+    return { benchmark: 'agent', runs: options.runs, ...summarize(figures) };
+  } finally {
+    await edge.close();
+    await target.close();
+  }
+}
+
+async function once(target: Target, edge: Edge, name: string): Promise<Figures> {
+  const { values } = await makeToken(target, name);
+  const relay = await TcpCut.start(values.apiServerURL);
+  await edge.clean();
+  await edge.apply({ ...values, apiServerURL: relay.server }, name);
+  const seen = await firstMatch(target.admin, Clusters, { namespace: workspace }, ({ spec, status }) =>
+    Boolean(spec?.clientID === name && status?.agent?.lastSeen),
+  );
+  const started = await edge.startAgent();
+  try {
+    // The relay tells when the agent first talks to the hub; the API server's own metrics tell only that it did.
+    let firstContact = Number.NaN;
+    while (Number.isNaN(firstContact)) {
+      if (relay.connections > 0) firstContact = performance.now() - started.at;
+      await pause(1);
+    }
+    await Promise.race([seen.found, started.process.failure()]);
+    await pause(5000);
+    const pids = [started.process.pid];
+    const before = await countRequests(target.config);
+    const cpuBefore = cpuMs(pids) ?? 0;
+    await pause(idleMs);
+    return {
+      firstHubContactMs: firstContact,
+      rssMb: rssMb(pids) ?? null,
+      anonymousMb: rssMb(pids, 'RssAnon') ?? null,
+      // The control plane's own requests are among them: compare with a run of a hub without agents.
+      hubRequestsPerMinute: total(difference(before, await countRequests(target.config))),
+      hubConnections: relay.connections,
+      cpuMsPerMinute: (cpuMs(pids) ?? 0) - cpuBefore,
+    };
+  } finally {
+    await started.process.stop();
+    await relay.close();
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * The bare API's ceiling: the writes that our hub makes for a request, built by the hub's own functions, with its
+ * identity, order and parallelism, but without caches, queues or controllers. A hub cannot be faster than this.
+ */
+import { annotations, labels, rotatingCredential } from '../api/fleet/constants.ts';
+import type { ClusterRegistration } from '../api/fleet/kinds.ts';
+import { ClusterRegistrations, Clusters } from '../api/fleet/kinds.ts';
+import { autoClusterName, clusterNamespace, randomToken } from '../api/fleet/names.ts';
+import { Namespaces } from '../api/kubernetes/core.ts';
+import type { Role } from '../api/kubernetes/rbac.ts';
+import { managedLabels } from '../runtime/hub/fleet/context.ts';
+import { clusterStatus } from '../runtime/hub/fleet/cluster-status.ts';
+import { createCredentialReaders } from '../runtime/hub/fleet/credential-readers.ts';
+import { accountOf, answer, answerName, grantRights } from '../runtime/hub/fleet/registration-grant.ts';
+import type { Cache } from '../runtime/kube/cache.ts';
+import { createEventRecorder } from '../runtime/kube/events.ts';
+import { rotatingPlan } from '../runtime/registration/credential.ts';
+import { type Target, answersNamespace, systemNamespace, workspace } from './target.ts';
+import { inParallel } from './workers.ts';
+
+/** Registrations per second, from the first request to the last credential. */
+export async function bareRegistrations(target: Target, count: number, workers: number): Promise<number> {
+  const { hub, admin } = target;
+  const noRoles = { get: () => undefined, list: () => [] } as unknown as Cache<Role>;
+  const readers = createCredentialReaders(hub, answersNamespace, noRoles);
+  const reader = { namespace: workspace, name: `bench-ceiling-${randomToken(8)}` };
+  const events = createEventRecorder(hub, { component: 'bench' });
+  const start = performance.now();
+  let last = start;
+  await inParallel(count, workers, async () => {
+    const request = await admin.create(ClusterRegistrations, requestOf());
+    const name = autoClusterName(request.spec?.clientID ?? '');
+    const cluster = await hub.create(Clusters, {
+      apiVersion: 'fleet.cattle.io/v1alpha1',
+      kind: 'Cluster',
+      metadata: { name, namespace: workspace, labels: elsewhere },
+      spec: { clientID: request.spec?.clientID ?? '' },
+    });
+    const namespace = await hub.create(Namespaces, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: {
+        name: clusterNamespace(workspace, name),
+        labels: { ...managedLabels },
+        annotations: { [annotations.clusterNamespace]: workspace, [annotations.cluster]: name },
+      },
+    });
+    const scope = { request, cluster, namespace, registrationNamespace: answersNamespace, systemNamespace };
+    const account = accountOf(scope);
+    await Promise.all([
+      ...grantRights(scope).map(({ type, object }) => hub.create(type, object)),
+      readers.allow(reader, answerName(request)),
+    ]);
+    const status = clusterStatus(
+      cluster,
+      { namespace: account.namespace, registration: { state: 'granted' }, liveness: { state: 'never' } },
+      new Date(),
+    );
+    const asStatus = { type: 'merge', subresource: 'status' } as const;
+    const [{ token }] = await Promise.all([
+      hub.createToken(account, { expirationSeconds: Math.ceil(rotatingPlan.wantedMs / 1000) }),
+      hub.patch(Clusters, { namespace: workspace, name }, { status }, asStatus),
+    ]);
+    const { type, object } = answer(scope, { token });
+    await hub.create(type, object);
+    last = performance.now();
+    const key = { namespace: workspace, name: request.metadata.name ?? '' };
+    await hub.patch(ClusterRegistrations, key, { status: { clusterName: name, granted: true } }, asStatus);
+    events.event(request, 'Normal', 'Granted', `registered as Cluster ${name}`);
+  });
+  await events.flush();
+  return (count * 1000) / (last - start);
+}
+
+/** Tells any hub that runs that these objects are another one's affair. */
+const elsewhere = { [labels.clusterManagement]: 'bench' };
+
+function requestOf(): ClusterRegistration {
+  return {
+    apiVersion: 'fleet.cattle.io/v1alpha1',
+    kind: 'ClusterRegistration',
+    metadata: {
+      generateName: 'request-',
+      namespace: workspace,
+      labels: elsewhere,
+      annotations: { [annotations.credential]: rotatingCredential },
+    },
+    spec: { clientID: `bench-${randomToken(12)}`, clientRandom: randomToken(), clusterLabels: { bench: 'true' } },
+  };
+}
