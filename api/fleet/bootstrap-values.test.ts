@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { bootstrapSecretData, formatValues, parseValues, readBootstrapSecret } from './bootstrap-values.ts';
 import type { BootstrapValues } from './bootstrap-values.ts';
 
@@ -35,6 +36,15 @@ describe('formatValues and parseValues', () => {
     expect(parseValues(formatValues(moved))).toEqual(moved);
     expect(formatValues({ ...values, systemNamespace: 'cattle-fleet-system' })).toBe(formatValues(values));
   });
+
+  it.each(['on', 'no', 'y', '012', '1_000', '12:30', '1e3', 'null', '~', '0x1f', '2026-01-31'])(
+    'given a token called %s, when it is written, then helm, which reads YAML 1.1, finds a text as well',
+    (tokenName) => {
+      const text = formatValues({ ...values, tokenName });
+      expect(parse(text, { version: '1.1' })).toMatchObject({ tokenName });
+      expect(parseValues(text).tokenName).toBe(tokenName);
+    },
+  );
 
   it('any texts come back unchanged', () => {
     const text = fc.string({ unit: 'grapheme-ascii', minLength: 1 }).filter((value) => value.trim() === value);

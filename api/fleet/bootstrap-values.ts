@@ -46,7 +46,8 @@ export function formatValues(values: BootstrapValues): string {
       ...Object.fromEntries(keys.map((key) => [key, values[key]])),
       ...(moved ? { internal: { systemNamespace: values.systemNamespace } } : {}),
     },
-    { lineWidth: 0 },
+    // Helm reads YAML 1.1, where a token called `on` or `012` would be no text unless it is quoted.
+    { lineWidth: 0, compat: 'yaml-1.1' },
   );
 }
 

@@ -3,11 +3,14 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import { ControlPlane, poll } from '../../test/harness/index.ts';
+import { isApiError } from '../../runtime/kube/api-error.ts';
 import { binary } from '../../test/harness/binaries.ts';
 import type { StructuralSchema } from '../crd.ts';
 import { objectSchema, toCustomResourceDefinition } from '../crd.ts';
+import { isDnsSubdomain } from '../kubernetes/names.ts';
 import type { CustomResourceDefinition } from '../kubernetes/workloads.ts';
 import { CustomResourceDefinitions } from '../kubernetes/workloads.ts';
+import { isLabelKey, isLabelValue } from '../labels.ts';
 import type { KubeObject, ResourceType } from '../resource.ts';
 import { apiVersion } from './constants.ts';
 import { fleetDescriptors } from './index.ts';
@@ -149,6 +152,33 @@ describe('what a real API server refuses', () => {
       message: expect.stringContaining(message),
     });
   });
+});
+
+describe('names and labels', () => {
+  /** Whether the server would take a ConfigMap of that name with these labels. */
+  async function serverTakes(name: string, labels: Record<string, string>): Promise<boolean> {
+    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace, labels } };
+    try {
+      // By POST: in the path of a URL, a name with a slash would be another address.
+      await client.raw(`/api/v1/namespaces/${namespace}/configmaps?dryRun=All`, { method: 'POST', body: object });
+      return true;
+    } catch (error) {
+      if (isApiError(error) && error.status === 422) return false;
+      throw error;
+    }
+  }
+
+  const texts = ['a', 'A', '9', 'a-b', 'a_b', 'a.b', '-a', 'a-', '.a', 'a.', 'a b', 'ü', 'a/b', 'B.c/d', 'b.c/', '/a'];
+  const long = [63, 64, 253, 254].map((length) => 'x'.repeat(length));
+
+  it.each([...texts, 'a/b/c', 'a..b', 'a..b/c', `${'x'.repeat(253)}/a`, `${'x'.repeat(254)}/a`, ...long])(
+    'given %s, when it is a name, a label key or a label value, then the server judges as we do',
+    async (text) => {
+      expect(await serverTakes(text, {}), 'name').toBe(isDnsSubdomain(text));
+      expect(await serverTakes('x', { [text]: '' }), 'key').toBe(isLabelKey(text));
+      expect(await serverTakes('x', { key: text }), 'value').toBe(isLabelValue(text));
+    },
+  );
 });
 
 describe('a registered cluster on a real API server', () => {
