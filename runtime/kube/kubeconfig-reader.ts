@@ -11,6 +11,9 @@ import { MusterError } from '../../api/errors.ts';
 /** Larger than any kubeconfig that a person keeps; smaller than what could make the parser slow. */
 const largestText = 1024 * 1024;
 
+/** YAML 1.1, as Go's parsers of Kubernetes read it: a bare `n`, `on` or `yes` is a boolean there. */
+export const goYaml = { version: '1.1' } as const;
+
 /** One mapping of the document and where it stands in it. */
 export interface Fields {
   readonly where: string;
@@ -32,7 +35,7 @@ export function readDocument(text: string | Buffer): Fields {
   let value: unknown;
   try {
     const lineCounter = new LineCounter();
-    const document = parseDocument(content, { prettyErrors: false, lineCounter, logLevel: 'silent' });
+    const document = parseDocument(content, { prettyErrors: false, lineCounter, logLevel: 'error', ...goYaml });
     const [error] = document.errors;
     if (error !== undefined) {
       throw invalid(`line ${lineCounter.linePos(error.pos[0]).line}`, `is not valid YAML (${error.code})`);

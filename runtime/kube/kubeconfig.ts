@@ -13,6 +13,7 @@ import {
   absolute,
   file,
   flag,
+  goYaml,
   invalid,
   mapping,
   mappings,
@@ -212,7 +213,7 @@ export function formatKubeconfig(config: {
 }): string {
   const name = config.contextName ?? 'default';
   const ca = config.ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(config.ca).toString('base64') };
-  return stringify({
+  const document = {
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [{ name, cluster: { server: config.server, ...ca } }],
@@ -228,5 +229,6 @@ export function formatKubeconfig(config: {
       },
     ],
     'current-context': name,
-  });
+  };
+  return stringify(document, goYaml);
 }
