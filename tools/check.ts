@@ -8,7 +8,7 @@ import { npmBinFolder, repositoryRoot } from './repository.ts';
 /** What can be checked without running the package. */
 export type CheckName = 'typecheck' | 'lint' | 'format' | 'package';
 
-/** The programs of each check, run one after the other: they want both cores. */
+/** The programs of each check, run one after the other. */
 const checks: Readonly<Record<CheckName, readonly (readonly string[])[]>> = {
   typecheck: [['tsc', '-p', 'tsconfig.json', '--incremental', '--tsBuildInfoFile', '.muster/typecheck.tsbuildinfo']],
   lint: [['eslint', '.', '--max-warnings', '0']],
@@ -21,7 +21,7 @@ const checks: Readonly<Record<CheckName, readonly (readonly string[])[]>> = {
   ],
 };
 
-/** All checks, the cheap ones first. */
+/** All checks; they do not disturb each other. */
 export const checkNames = Object.keys(checks) as readonly CheckName[];
 
 /** How one check ended. */

@@ -7,9 +7,7 @@ export const checkTask =
   (only?: CheckName): Task =>
   async (_args, reporter) => {
     await buildPackage(reporter);
-    let code = 0;
-    for (const name of only === undefined ? checkNames : [only]) {
-      if (!(await runCheck(name, reporter)).passed) code = 1;
-    }
-    return code;
+    const names = only === undefined ? checkNames : [only];
+    const results = await Promise.all(names.map((name) => runCheck(name, reporter)));
+    return results.every((result) => result.passed) ? 0 : 1;
   };

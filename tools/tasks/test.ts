@@ -85,8 +85,8 @@ async function runAll(args: readonly string[], reporter: Reporter): Promise<Tall
     return { passed: 0, failed: 1, skipped: 0 };
   }
   // With a filter somebody works on one part: then only its tests run.
-  const checks = [];
-  for (const name of args.length === 0 ? checkNames : []) checks.push(await runCheck(name, reporter));
+  const names = args.length === 0 ? checkNames : [];
+  const checks = await Promise.all(names.map((name) => runCheck(name, reporter)));
   const tests = await runVitest(args);
   const passed = checks.filter((check) => check.passed).length;
   return { passed: tests.passed + passed, failed: tests.failed + checks.length - passed, skipped: tests.skipped };
