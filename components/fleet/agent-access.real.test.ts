@@ -121,6 +121,25 @@ describe('given a registered agent, when it issues a token', () => {
   });
 });
 
+test('given another program in a namespace named cluster-…, when it issues tokens there, then it may', async () => {
+  const other = 'cluster-operator';
+  await applyAll(hub.admin, [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: other } },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'operator', namespace: other } },
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'worker', namespace: other } },
+  ]);
+  await hub.admin.create(RoleBindings, {
+    apiVersion: `${rbac}/v1`,
+    kind: 'RoleBinding',
+    metadata: { name: 'tokens', namespace: other },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: grantRoles.credentialRenewal },
+    subjects: [{ kind: 'ServiceAccount', namespace: other, name: 'operator' }],
+  });
+  const operator = await hub.as({ namespace: other, name: 'operator' });
+  const issue = () => operator.createToken({ namespace: other, name: 'worker' }, { expirationSeconds: 3600 });
+  await expect.poll(() => issue().then(({ token }) => token !== '', String)).toBe(true);
+});
+
 describe('given a registered agent, when it asks for anything else, then it is forbidden', () => {
   test.each<[string, () => Promise<unknown>]>([
     ['all accounts', () => agent.list(ServiceAccounts, { namespace })],

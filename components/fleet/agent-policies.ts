@@ -1,6 +1,6 @@
 /** Admission policies on registered agents, whose accounts live in cluster namespaces on the hub. */
 import { durations } from '../../api/durations.ts';
-import { group as fleet, version } from '../../api/fleet/constants.ts';
+import { group as fleet, labels, version } from '../../api/fleet/constants.ts';
 import { policyNames } from './names.ts';
 import { cel } from './policy.ts';
 import type { Policy } from './policy.ts';
@@ -52,6 +52,8 @@ export const agentPolicies: readonly Policy[] = [
   {
     name: policyNames.agentTokens,
     rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['serviceaccounts/token'] }],
+    // Agents may ask in their cluster namespaces only; other programs in namespaces named cluster-… are left alone.
+    namespaceLabels: { [labels.managed]: 'true' },
     matchConditions: [isAgent],
     validations: [
       {

@@ -4,7 +4,7 @@ import { fleetDescriptors } from '../../api/fleet/index.ts';
 import type { ConfigMap } from '../../api/kubernetes/core.ts';
 import type { Role } from '../../api/kubernetes/rbac.ts';
 import type { KubeObject } from '../../api/resource.ts';
-import { synthCrds, synthHub } from './index.ts';
+import { grantRoles, synthCrds, synthHub } from './index.ts';
 
 const props = { image: 'muster:test', config: { apiServerURL: 'https://hub.example.com' } };
 const objects = synthHub(props);
@@ -34,6 +34,7 @@ describe('given the least props', () => {
       'ServiceAccount cattle-fleet-system/muster-hub',
       'ClusterRole fleet-bundle-deployment',
       'ClusterRole fleet-content',
+      'ClusterRole muster-cluster-status',
       'ClusterRole muster-credential-renewal',
       'ClusterRole muster-hub',
       'ClusterRole muster-hub-namespace',
@@ -67,12 +68,7 @@ describe('given the least props', () => {
       {
         apiGroups: ['rbac.authorization.k8s.io'],
         resources: ['clusterroles'],
-        resourceNames: [
-          'fleet-bundle-deployment',
-          'fleet-content',
-          'muster-credential-renewal',
-          'muster-hub-namespace',
-        ],
+        resourceNames: Object.values(grantRoles),
         verbs: ['bind'],
       },
     ]);

@@ -18,6 +18,7 @@ import { addBinding, addRole } from './chart-rbac.ts';
 import { hubPolicies } from './hub-policies.ts';
 import {
   bundleDeploymentRules,
+  clusterStatusRules,
   contentRules,
   credentialRenewalRules,
   hubClusterRules,
@@ -80,6 +81,7 @@ export class FleetHub extends Chart {
   private addGrantRoles(): void {
     addRole(this, { name: grantRoles.bundleDeployment, labels: common, rules: bundleDeploymentRules });
     addRole(this, { name: grantRoles.content, labels: common, rules: contentRules });
+    addRole(this, { name: grantRoles.clusterStatus, labels: common, rules: clusterStatusRules });
     addRole(this, { name: grantRoles.credentialRenewal, labels: common, rules: credentialRenewalRules });
     addRole(this, { name: grantRoles.hubNamespace, labels: common, rules: hubNamespaceRules });
   }

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ServiceAccounts } from '../../api/kubernetes/core.ts';
 import { RoleBindings } from '../../api/kubernetes/rbac.ts';
-import type { PolicyRule, RoleRef, Subject } from '../../api/kubernetes/rbac.ts';
+import type { PolicyRule } from '../../api/kubernetes/rbac.ts';
 import type { KubeObject } from '../../api/resource.ts';
 import { startHubPlane } from '../../test/support/hub-plane.ts';
+import { account, bind, namespaceOf, rbac, role, sa } from '../../test/support/rbac-objects.ts';
 import type { HubPlane } from '../../test/support/hub-plane.ts';
 import { resourceTypeOf } from './kinds.ts';
 import { policyNames, workspaceLabel } from './names.ts';
@@ -77,30 +78,6 @@ async function review(verb: string, resource: string, namespace = '', name = '')
   return (answer as { status: { allowed: boolean } }).status.allowed;
 }
 
-const rbac = 'rbac.authorization.k8s.io';
-const sa = (namespace: string, name = 'agent'): Subject => ({ kind: 'ServiceAccount', namespace, name });
-const namespaceOf = (name: string, labels: Record<string, string> = {}): KubeObject => ({
-  apiVersion: 'v1',
-  kind: 'Namespace',
-  metadata: { name, labels },
-});
-const account = (namespace: string, name = 'agent'): KubeObject => ({
-  apiVersion: 'v1',
-  kind: 'ServiceAccount',
-  metadata: { name, namespace },
-});
-function role(namespace: string, ...rules: PolicyRule[]): KubeObject {
-  return { apiVersion: `${rbac}/v1`, kind: 'Role', metadata: { name: 'test', namespace }, ...{ rules } };
-}
-function bind(namespace: string | undefined, kind: RoleRef['kind'], name: string, ...subjects: Subject[]): KubeObject {
-  const roleRef: RoleRef = { apiGroup: rbac, kind, name };
-  return {
-    apiVersion: `${rbac}/v1`,
-    kind: namespace === undefined ? 'ClusterRoleBinding' : 'RoleBinding',
-    metadata: { name: `test-${name}`, ...(namespace === undefined ? {} : { namespace }) },
-    ...{ roleRef, subjects },
-  };
-}
 const createRequests: PolicyRule = {
   apiGroups: ['fleet.cattle.io'],
   resources: ['clusterregistrations'],
@@ -126,6 +103,7 @@ describe('given what a registration needs, when the hub writes it, then it is ac
     ['the agent role in it', bind(own, 'ClusterRole', 'fleet-bundle-deployment', sa(own))],
     ['the renewal role in it', bind(own, 'ClusterRole', 'muster-credential-renewal', sa(own))],
     ['its own role in it', bind(own, 'ClusterRole', 'muster-hub-namespace', sa(system, 'muster-hub'))],
+    ['the reporting role in its workspace', bind(workspace, 'ClusterRole', 'muster-cluster-status', sa(own))],
     ['Contents for the agent', bind(undefined, 'ClusterRole', 'fleet-content', sa(own))],
     ['a Role to ask', role(workspace, createRequests)],
     ['a Role to report', role(workspace, heartbeat)],
@@ -193,6 +171,16 @@ describe('given anything else, when the hub writes it, then a policy refuses', (
       'the agent role for an account elsewhere',
       hubBindings,
       bind(second, 'ClusterRole', 'fleet-bundle-deployment', sa(workspace)),
+    ],
+    [
+      'the reporting role for a token',
+      hubBindings,
+      bind(workspace, 'ClusterRole', 'muster-cluster-status', sa(workspace)),
+    ],
+    [
+      'the reporting role cluster-wide',
+      hubBindings,
+      bind(undefined, 'ClusterRole', 'muster-cluster-status', sa(second)),
     ],
     [
       'a user',

@@ -92,6 +92,13 @@ function bindings({ system, registration }: HubNamespaces): Policy {
           `variables.clusterRole == ${cel(grantRoles.content)} && ` +
           `${subjects}.all(subject, subject.namespace.startsWith("cluster-"))`,
       },
+      // An agent reports in its workspace; which Cluster is its own is told by policy muster-agent-status.
+      {
+        name: 'report',
+        expression:
+          `variables.clusterRole == ${cel(grantRoles.clusterStatus)} && ${isWorkspace} && ` +
+          `${subjects}.all(subject, subject.namespace.startsWith("cluster-"))`,
+      },
       // The hub opens a namespace to itself, to no one else.
       {
         name: 'hub',
@@ -113,9 +120,10 @@ function bindings({ system, registration }: HubNamespaces): Policy {
         message: 'the hub may bind roles to ServiceAccounts only',
       },
       {
-        expression: 'variables.clusterWide ? variables.content : (variables.agent || variables.hub || variables.role)',
+        expression:
+          'variables.clusterWide ? variables.content : (variables.agent || variables.report || variables.hub || variables.role)',
         message:
-          'the hub may bind: the roles of agents in their cluster namespaces, fleet-content to agents, ' +
+          'the hub may bind: the roles of agents in their cluster namespaces and workspaces, fleet-content to agents, ' +
           'muster-hub-namespace to itself, and Roles in workspaces and in the registration namespace',
       },
     ],

@@ -117,6 +117,12 @@ export const contentRules: readonly PolicyRule[] = [
   { apiGroups: [fleet], resources: ['contents'], verbs: ['get'] },
 ];
 
+/** ClusterRole muster-cluster-status, bound in a workspace. */
+export const clusterStatusRules: readonly PolicyRule[] = [
+  // The heartbeat. Which Cluster, and which fields: policy muster-agent-status, narrower than a Role by name could be.
+  { apiGroups: [fleet], resources: ['clusters/status'], verbs: ['patch'] },
+];
+
 /** ClusterRole muster-credential-renewal, bound in a cluster namespace. */
 export const credentialRenewalRules: readonly PolicyRule[] = [
   // The agent's next token. Whose and for how long: policy muster-agent-tokens.

@@ -7,6 +7,8 @@ export const grantRoles = {
   bundleDeployment: clusterRoleNames.bundleDeployment,
   /** Request ServiceAccount, cluster-wide: get a Content by name. */
   content: clusterRoleNames.content,
+  /** Request ServiceAccount, in its workspace: report in the status of its Cluster (whose: policy agentStatus). */
+  clusterStatus: 'muster-cluster-status',
   /** Request ServiceAccount of an agent of ours, in its cluster namespace: issue itself the next short-lived token. */
   credentialRenewal: 'muster-credential-renewal',
   /** The hub itself, in each namespace that it keeps Secrets or Roles in. */

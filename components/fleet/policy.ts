@@ -19,6 +19,8 @@ export interface Policy {
     readonly operations: readonly string[];
     readonly resources: readonly string[];
   }[];
+  /** Only in namespaces with all of these labels. Default: in all. */
+  readonly namespaceLabels?: Readonly<Record<string, string>>;
   /** Whose requests; all of them must hold. Default: everyone's. */
   readonly matchConditions?: readonly NamedExpression[];
   /** Evaluated when used, once. Default: none. */
@@ -40,7 +42,10 @@ export function addPolicy(scope: Construct, policy: Policy, labels: Readonly<Rec
     metadata,
     spec: {
       failurePolicy: 'Fail',
-      matchConstraints: { resourceRules: policy.rules },
+      matchConstraints: {
+        resourceRules: policy.rules,
+        ...(policy.namespaceLabels === undefined ? {} : { namespaceSelector: { matchLabels: policy.namespaceLabels } }),
+      },
       ...(policy.matchConditions === undefined ? {} : { matchConditions: policy.matchConditions }),
       ...(policy.variables === undefined ? {} : { variables: policy.variables }),
       validations: policy.validations.map((validation) => ({ ...validation, reason: 'Forbidden' })),
