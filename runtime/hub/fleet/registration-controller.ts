@@ -102,15 +102,13 @@ async function decideOne(context: HubContext, request: ClusterRegistration, sign
     await tell(context, request, decision, signal);
     return false;
   }
-  const cluster =
-    decision.outcome === 'bind'
-      ? context.clusters.get(decision.target)
-      : await createCluster(context, request, automatic, signal);
-  if (cluster === undefined) return false;
-  if (isInPlace(context, request, cluster)) return true;
-  const key = keyOf(cluster);
+  const key = decision.outcome === 'bind' ? decision.target : `${namespace}/${automatic}`;
+  const known = context.clusters.get(key);
+  if (known !== undefined && isInPlace(context, request, known)) return true;
   context.granting.add(key);
   try {
+    const cluster = decision.outcome === 'bind' ? known : await createCluster(context, request, automatic, signal);
+    if (cluster === undefined) return false;
     await grant(context, request, cluster, signal);
   } finally {
     context.granting.delete(key);

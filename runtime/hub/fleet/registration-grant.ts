@@ -1,20 +1,17 @@
 /** What a granted request gets in Fleet's protocol: account, rights, and the Secret that answers it. */
 import type { Secret, ServiceAccount } from '../../../api/kubernetes/core.ts';
 import { Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
-import type { Role, RoleBinding, RoleRef, Subject } from '../../../api/kubernetes/rbac.ts';
-import { ClusterRoleBindings, RoleBindings, Roles } from '../../../api/kubernetes/rbac.ts';
+import type { RoleBinding, RoleRef, Subject } from '../../../api/kubernetes/rbac.ts';
+import { ClusterRoleBindings, RoleBindings } from '../../../api/kubernetes/rbac.ts';
 import { annotations, group, labels, secretKeys, secretTypes } from '../../../api/fleet/constants.ts';
 import type { Cluster, ClusterRegistration } from '../../../api/fleet/kinds.ts';
-import { ClusterRegistrations } from '../../../api/fleet/kinds.ts';
 import {
   contentBindingName,
   registrationSecretName,
   requestServiceAccountName,
 } from '../../../api/fleet/names.ts';
 import type { Namespace } from '../../../api/kubernetes/core.ts';
-import { Namespaces } from '../../../api/kubernetes/core.ts';
 import { grantRoles } from '../../../components/fleet/names.ts';
-import { ownerReference } from '../../kube/owner.ts';
 import type { Credential } from '../../registration/credential.ts';
 import type { AccessCheck, GrantObject, ServiceAccountKey } from '../../registration/types.ts';
 import { serviceAccountUser } from '../../registration/access.ts';
@@ -59,16 +56,18 @@ function trace({ request, cluster }: GrantScope): Record<string, string> {
   };
 }
 
-/** Account and rights. Everything here ends with the cluster namespace or with the request. */
+/**
+ * Account and rights, all of them bindings of static roles: making no rules at run time is both the quicker and the
+ * narrower way. No owner references: most would cross namespaces, and the garbage collector asks the API server about
+ * each of them. revocation.ts takes these objects back, also those of a time when no hub was there.
+ */
 export function grantRights(scope: GrantScope): GrantObject[] {
-  const { request, cluster, namespace } = scope;
+  const { request } = scope;
   const account = accountOf(scope);
   const name = request.metadata.name ?? '';
   const workspace = request.metadata.namespace ?? '';
   const subjects: Subject[] = [{ kind: 'ServiceAccount', ...account }];
   const base = { labels: { ...managedLabels }, annotations: trace(scope) };
-  const ownedByRequest = { ...base, ownerReferences: [ownerReference(ClusterRegistrations, request)] };
-  const ownedByNamespace = { ...base, ownerReferences: [ownerReference(Namespaces, namespace)] };
 
   const serviceAccount: ServiceAccount = {
     apiVersion: 'v1',
@@ -77,20 +76,11 @@ export function grantRights(scope: GrantScope): GrantObject[] {
     // nothing in the cluster namespace may run as the agent by accident
     automountServiceAccountToken: false,
   };
-  const heartbeat: Role = {
-    apiVersion: rbac,
-    kind: 'Role',
-    metadata: { name, namespace: workspace, ...ownedByRequest },
-    rules: [
-      { apiGroups: [group], resources: ['clusters/status'], verbs: ['patch'], resourceNames: [cluster.metadata.name ?? ''] },
-    ],
-  };
   const rights: GrantObject[] = [
     { type: ServiceAccounts, object: serviceAccount },
-    { type: Roles, object: heartbeat },
     {
       type: RoleBindings,
-      object: binding({ name, namespace: workspace, ...ownedByRequest }, role('Role', name), subjects),
+      object: binding({ name, namespace: workspace, ...base }, role('ClusterRole', grantRoles.clusterStatus), subjects),
     },
     {
       type: RoleBindings,
@@ -99,7 +89,7 @@ export function grantRights(scope: GrantScope): GrantObject[] {
     {
       type: ClusterRoleBindings,
       object: {
-        ...binding({ name: contentBindingName(name), ...ownedByNamespace }, role('ClusterRole', grantRoles.content), subjects),
+        ...binding({ name: contentBindingName(name), ...base }, role('ClusterRole', grantRoles.content), subjects),
         kind: 'ClusterRoleBinding',
       },
     },

@@ -1,6 +1,6 @@
 /** Taking back what a request was granted. */
 import { ServiceAccounts, Secrets } from '../../../api/kubernetes/core.ts';
-import { ClusterRoleBindings, RoleBindings, Roles } from '../../../api/kubernetes/rbac.ts';
+import { ClusterRoleBindings, RoleBindings } from '../../../api/kubernetes/rbac.ts';
 import { contentBindingName } from '../../../api/fleet/names.ts';
 import type { ObjectKey, ResourceType } from '../../../api/resource.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
@@ -20,7 +20,6 @@ export async function revokeGrant(context: HubContext, requestKey: string, signa
     await context.client.delete(type, key, { signal });
   };
   const work: Promise<void>[] = [
-    remove(Roles, { namespace, name }),
     remove(RoleBindings, { namespace, name }),
     removeContentBinding(context, requestKey, signal),
     ...answers.map((answer) => remove(Secrets, parseKey(keyOf(answer)))),
