@@ -35,6 +35,7 @@ export class ToolError extends Error {
   describe(): string {
     const what = this.what === undefined ? '' : `${this.what}: `;
     const hint = this.hint === undefined ? '' : ` ${this.hint}`;
-    return `[${this.code}] ${what}${this.message}${hint}`;
+    const end = hint === '' || /[.\n]$/.test(this.message) ? '' : '.';
+    return `[${this.code}] ${what}${this.message}${end}${hint}`;
   }
 }
