@@ -26,15 +26,20 @@ const final: ReadonlySet<string> = new Set([
   reasons.notKubernetes,
 ]);
 
+/** Whether the agent has ever reported. Fleet writes the year 1 for never. */
+export function hasReported({ status }: Cluster): boolean {
+  return Date.parse(status?.agent?.lastSeen ?? '') > 0;
+}
+
 /** Registered, heard from, ready, and (re)installed as often as asked. */
 export function isReady(cluster: Cluster): boolean {
   const { status, spec } = cluster;
-  if (!status?.agent?.lastSeen || !isTrue(status.conditions, conditionTypes.ready)) return false;
+  if (!hasReported(cluster) || !isTrue(status?.conditions, conditionTypes.ready)) return false;
   const stale = [conditionTypes.registered, conditionTypes.online].some(
-    (type) => findCondition(status.conditions, type)?.status === 'False',
+    (type) => findCondition(status?.conditions, type)?.status === 'False',
   );
   const wanted = spec?.redeployAgentGeneration;
-  return !stale && (wanted === undefined || status.agentDeployedGeneration === wanted || !spec?.kubeConfigSecret);
+  return !stale && (wanted === undefined || status?.agentDeployedGeneration === wanted || !spec?.kubeConfigSecret);
 }
 
 /** The first stage that is not passed. */
@@ -58,7 +63,7 @@ export function whyNotReady(cluster: Cluster | undefined): string {
   const stage = stuckStage(cluster);
   if (stage !== undefined) return describeCondition(stage);
   if (!cluster.status?.conditions?.length) return 'no hub has taken it up: it has no condition. Is the hub running?';
-  if (!cluster.status.agent?.lastSeen) return 'its agent has not reported yet';
+  if (!hasReported(cluster)) return 'its agent has not reported yet';
   return 'the hub does not call it Ready yet';
 }
 

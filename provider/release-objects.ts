@@ -62,8 +62,8 @@ export interface ReleaseOwner {
 }
 
 /**
- * Applies the objects in order and returns the names of those that belong to the release. Namespaces and
- * CustomResourceDefinitions that somebody else made are used, but not owned.
+ * Applies the objects kind after kind, those of one kind side by side, and tells each one that belongs to the release.
+ * Namespaces and CustomResourceDefinitions that somebody else made are used, but not owned.
  */
 export async function applyObjects(
   client: KubeClient,
@@ -72,12 +72,30 @@ export async function applyObjects(
   { signal }: Pick<CallContext, 'signal'>,
   onApplied: (name: ObjectName) => void,
 ): Promise<void> {
-  for (const object of objects) {
+  const applyOne = async (object: KubeObject): Promise<void> => {
     const { type, key } = addressOf(nameOf(object));
     const foreign = shared.has(object.kind) && isForeign(await client.find(type, key, { signal }), owner);
     await client.apply(type, foreign ? object : stamped(object, owner), { fieldManager, signal });
     if (!foreign) onApplied(nameOf(object));
+  };
+  for (const group of byKind(objects, ({ kind }) => kind)) await settleAll(group.map(applyOne));
+}
+
+/** Runs of neighbours of one kind: their order among themselves has no meaning. */
+function byKind<T>(items: readonly T[], kindOf: (item: T) => string): T[][] {
+  const groups: T[][] = [];
+  for (const item of items) {
+    const last = groups.at(-1);
+    if (last?.[0] !== undefined && kindOf(last[0]) === kindOf(item)) last.push(item);
+    else groups.push([item]);
   }
+  return groups;
+}
+
+/** All to their end, so that none goes on behind an error; then the first error. */
+async function settleAll(work: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(work)).find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }
 
 function isForeign(found: KubeObject | undefined, owner: string): boolean {
@@ -103,16 +121,19 @@ export async function removeObjects(
 ): Promise<void> {
   const { signal } = context;
   const own = names.filter((name) => !isKubernetesOwn(name)).reverse();
-  for (const name of own) {
+  const removeOne = async (name: ObjectName): Promise<void> => {
     const { type, key } = addressOf(name);
     const workload = type.kind === 'Deployment';
     await client.delete(type, key, { signal, propagation: workload ? 'Foreground' : 'Background' });
     if (workload) await awaitGone(client, type, key, undefined, context);
-  }
-  for (const name of own) {
-    const { type, key } = addressOf(name);
-    await awaitGone(client, type, key, undefined, context);
-  }
+  };
+  for (const group of byKind(own, (name) => name.split(' ')[0] ?? '')) await settleAll(group.map(removeOne));
+  await settleAll(
+    own.map((name) => {
+      const { type, key } = addressOf(name);
+      return awaitGone(client, type, key, undefined, context);
+    }),
+  );
 }
 
 /** What became of a release's objects: `missing` ones, and `changed` ones that no longer say what was applied. */
@@ -123,13 +144,15 @@ export async function compareObjects(
 ): Promise<{ missing: ObjectName[]; changed: ObjectName[] }> {
   const missing: ObjectName[] = [];
   const changed: ObjectName[] = [];
-  for (const object of wanted) {
-    const { type, key } = addressOf(nameOf(object));
-    const found = await client.find(type, key, { signal });
-    if (found === undefined) missing.push(nameOf(object));
-    else if (!covers(found, object)) changed.push(nameOf(object));
-  }
-  return { missing, changed };
+  await settleAll(
+    wanted.map(async (object) => {
+      const { type, key } = addressOf(nameOf(object));
+      const found = await client.find(type, key, { signal });
+      if (found === undefined) missing.push(nameOf(object));
+      else if (!covers(found, object)) changed.push(nameOf(object));
+    }),
+  );
+  return { missing: missing.sort(), changed: changed.sort() };
 }
 
 /**
@@ -152,6 +175,12 @@ export async function requireFreeWorkload(
       `Remove it the way it was installed, or hand it over with: kubectl annotate ${type.plural} ${key.name} ` +
       `-n ${key.namespace ?? ''} --overwrite ${annotations.owner}='${owner}'`,
   });
+}
+
+/** The names in the order of the manifests; what is in none of them comes first, to be removed last. */
+export function inOrder(names: ReadonlySet<ObjectName>, objects: readonly KubeObject[]): ObjectName[] {
+  const order = objects.map(nameOf);
+  return [...[...names].filter((name) => !order.includes(name)), ...order.filter((name) => names.has(name))];
 }
 
 /** Digest of the manifests: changes when inputs or the package's own manifests do, so that an upgrade shows as a change. */

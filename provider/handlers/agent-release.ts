@@ -17,6 +17,7 @@ import type { Progress } from '../partial.ts';
 import {
   applyObjects,
   compareObjects,
+  inOrder,
   manifestHash,
   nameOf,
   objectName,
@@ -192,13 +193,14 @@ async function outputsOf(
   context: CallContext,
 ): Promise<(ready: boolean) => AgentOutputs> {
   const clusterUID = (await edge.uid(context)) ?? '';
+  const manifests = agentManifests(inputs, true);
   const hash = manifestHash(agentManifests(inputs, false));
   return (ready) => ({
     ...inputs,
     namespace: namespaceOf(inputs),
     clusterUID,
     ready,
-    objects: [...owned],
+    objects: inOrder(owned, manifests),
     manifestHash: hash,
     drift: [],
   });

@@ -1,8 +1,9 @@
 /** Handler of `ClusterRegistrationToken`: a token, and the values that an agent registers with. */
 import { z } from 'zod';
+import { parseGoDuration } from '../../api/duration.ts';
 import { conditionTypes, findCondition } from '../../api/conditions.ts';
 import { clusterRegistrationTokenSpec } from '../../api/fleet/cluster-registration-token.ts';
-import { apiVersion, defaults, secretKeys } from '../../api/fleet/constants.ts';
+import { apiVersion, defaults, secretKeys, secretTypes } from '../../api/fleet/constants.ts';
 import { ClusterRegistrationTokens } from '../../api/fleet/kinds.ts';
 import type { ClusterRegistrationToken } from '../../api/fleet/kinds.ts';
 import { MusterError } from '../../api/errors.ts';
@@ -110,10 +111,7 @@ export const clusterRegistrationToken: ResourceHandler<TokenInputs, TokenOutputs
     const only = uid === undefined ? {} : { preconditions: { uid } };
     await client.delete(ClusterRegistrationTokens, olds.metadata, { signal, ...only });
     await awaitGone(client, ClusterRegistrationTokens, olds.metadata, uid, context);
-    // Its credential must be dead before this says so: the values Secret goes with the token.
-    if (olds.secretName === '') return;
-    const { namespace } = olds.metadata;
-    await awaitGone(client, Secrets, { namespace, name: olds.secretName }, undefined, context);
+    await deleteValues(client, olds, context);
   },
 
   inputsOf(outputs) {
@@ -135,9 +133,7 @@ async function write(
   const id = keyOf(inputs.metadata);
   const { client, uid } = context.clients.get(hubOf(inputs, context.configuration));
   const hubUID = (await uid(context)) ?? '';
-  const existing = await client.find(ClusterRegistrationTokens, inputs.metadata, context);
-  if (olds === undefined || existing?.metadata.uid !== olds.uid)
-    requireOwner(ClusterRegistrationTokens, existing, owners);
+  const existing = await findToRenew(client, inputs, owners, olds, context);
   const progress = resuming(id, observe(inputs, existing, hubUID, olds?.values));
   const object: ClusterRegistrationToken = {
     apiVersion,
@@ -155,6 +151,37 @@ async function write(
   return observe(inputs, issued, hubUID, values);
 }
 
+/** The token that is there; one that has expired is removed first, because its life counts from its creation. */
+async function findToRenew(
+  client: KubeClient,
+  { metadata: key, renew }: TokenInputs,
+  owners: readonly string[],
+  olds: TokenOutputs | undefined,
+  context: CallContext,
+): Promise<ClusterRegistrationToken | undefined> {
+  const existing = await client.find(ClusterRegistrationTokens, key, context);
+  if (olds === undefined || existing?.metadata.uid !== olds.uid) {
+    requireOwner(ClusterRegistrationTokens, existing, owners);
+  }
+  const { uid } = existing?.metadata ?? {};
+  if (uid === undefined || !renew || olds === undefined || !hasExpired(olds)) return existing;
+  await client.delete(ClusterRegistrationTokens, key, { signal: context.signal, preconditions: { uid } });
+  await awaitGone(client, ClusterRegistrationTokens, key, uid, context);
+  await deleteValues(client, olds, context);
+  return undefined;
+}
+
+/**
+ * The values go with the token. The garbage collector would see to it, but it takes half a minute to learn of a kind that
+ * has just been defined, and nobody should find the values of a dead token meanwhile.
+ */
+async function deleteValues(client: KubeClient, olds: TokenOutputs, { signal }: CallContext): Promise<void> {
+  if (olds.secretName === '') return;
+  const key = { namespace: olds.metadata.namespace, name: olds.secretName };
+  const found = await client.find(Secrets, key, { signal });
+  if (found?.type === secretTypes.registrationValues) await client.delete(Secrets, key, { signal });
+}
+
 /** Waits for the Secret's name, and for the expiry that belongs to the wanted ttl. */
 async function awaitIssued(
   client: KubeClient,
@@ -165,7 +192,7 @@ async function awaitIssued(
   const where = `ClusterRegistrationToken ${keyOf(key)}`;
   let last: ClusterRegistrationToken | undefined = applied;
   const settled = (token: ClusterRegistrationToken | undefined): boolean =>
-    token === undefined || (Boolean(token.status?.secretName) && !isRefused(token));
+    token === undefined || (Boolean(token.status?.secretName) && !isRefused(token) && hasWantedExpiry(token));
   try {
     const token = await awaitObject(client, ClusterRegistrationTokens, key, settled, {
       signal: context.signal,
@@ -180,6 +207,15 @@ async function awaitIssued(
     if (!context.signal.aborted) throw error;
     throw new MusterError('TIMEOUT', `no values were issued; stuck at: ${whyNotIssued(last)}.`, { where });
   }
+}
+
+/** An earlier ttl's expiry stands in the status until the hub has seen the new one. */
+function hasWantedExpiry({ metadata, spec, status }: ClusterRegistrationToken): boolean {
+  const ttl = spec?.ttl ? parseGoDuration(spec.ttl) : 0;
+  if (ttl === 0) return !status?.expires;
+  const expires = Date.parse(metadata.creationTimestamp ?? '') + ttl;
+  // Times in objects have whole seconds.
+  return Math.abs(Date.parse(status?.expires ?? '') - expires) < 2000;
 }
 
 function isRefused(token: ClusterRegistrationToken): boolean {

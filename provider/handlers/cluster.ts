@@ -1,5 +1,4 @@
 /** Handler of `Cluster`: a registration on the hub, and the Secret with its kubeconfig. */
-import { conditionTypes, isTrue } from '../../api/conditions.ts';
 import { defaults } from '../../api/fleet/constants.ts';
 import { Clusters } from '../../api/fleet/kinds.ts';
 import type { Cluster } from '../../api/fleet/kinds.ts';
@@ -12,6 +11,7 @@ import { isOtherCluster, uidOf } from '../identity.ts';
 import { MusterError } from '../../api/errors.ts';
 import { completeMetadata, isAutoName } from '../names.ts';
 import { applyStep, resuming } from '../partial.ts';
+import { isReady } from '../ready.ts';
 import { isUnknown } from '../unknowns.ts';
 import { awaitCluster } from './cluster-await.ts';
 import { clusterInputs, clusterObject } from './cluster-inputs.ts';
@@ -196,7 +196,7 @@ function observe(
       message,
     })),
     agent: { lastSeen: lastSeen ?? '', namespace: namespace ?? '' },
-    ready: Boolean(lastSeen) && isTrue(conditions, conditionTypes.ready),
+    ready: found !== undefined && isReady(found),
   };
 }
 

@@ -21,6 +21,7 @@ import type { ObjectName } from '../release-objects.ts';
 import {
   applyObjects,
   compareObjects,
+  inOrder,
   manifestHash,
   nameOf,
   removeObjects,
@@ -186,14 +187,14 @@ async function write(
     ...inputs,
     hubUID: (await uid(context)) ?? '',
     ready,
-    objects: [...owned],
+    objects: inOrder(owned, objects),
     manifestHash: manifestHash(objects),
     drift: [],
   });
   const progress: Progress<HubOutputs> = resuming(id, await outputs(false));
   const onApplied = (name: ObjectName): void => {
     owned.add(name);
-    progress.outputs = { ...progress.outputs, objects: [...owned] };
+    progress.outputs = { ...progress.outputs, objects: inOrder(owned, objects) };
   };
   const definitions = objects.filter(({ kind }) => kind === 'CustomResourceDefinition');
   const rest = objects.filter(({ kind }) => kind !== 'CustomResourceDefinition');

@@ -1,0 +1,125 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ClusterRegistrationTokens } from '../../api/fleet/kinds.ts';
+import { parseValues } from '../../api/fleet/bootstrap-values.ts';
+import { Secrets } from '../../api/kubernetes/core.ts';
+import type { Props } from '../../provider/handler.ts';
+import type { KubeClient } from '../../runtime/kube/client.ts';
+import { ControlPlane } from '../harness/index.ts';
+import { DynamicHost, inputsOf } from './dynamic-host.ts';
+import { ScriptedHub } from './scripted-hub.ts';
+
+let plane: ControlPlane;
+let client: KubeClient;
+let hub: ScriptedHub;
+let host: DynamicHost;
+let count = 0;
+let name = '';
+
+beforeAll(async () => {
+  plane = await ControlPlane.start({ name: 'hub' });
+  client = plane.client();
+  hub = await ScriptedHub.start(client);
+  host = await DynamicHost.start({ config: { 'muster:hubKubeconfig': plane.kubeconfig } });
+});
+afterAll(async () => {
+  await host?.close();
+  await hub?.close();
+  await client?.close();
+  await plane?.close();
+});
+beforeEach(() => {
+  name = `stores-${++count}`;
+  hub.script.tokens = true;
+});
+
+const key = () => ({ namespace: 'fleet-default', name });
+const token = (more: Props = {}) => inputsOf('ClusterRegistrationToken', { metadata: { name }, ...more });
+
+describe('a token', () => {
+  test('is created with its values, stays without changes, and takes its credential along when deleted', async () => {
+    const stored = await host.create(token({ ttl: '12h' }));
+    expect(stored.initErrors).toBeUndefined();
+    expect(stored.outputs).toMatchObject({ secretName: name, expired: false, ttl: '12h' });
+    expect(parseValues(String(stored.outputs['values'])).token).toBe(hub.issued.at(-1));
+    const created = Date.parse((await client.get(ClusterRegistrationTokens, key())).metadata.creationTimestamp ?? '');
+    expect(Date.parse(String(stored.outputs['expires']))).toBe(created + 12 * 3_600_000);
+    expect(await host.diff(stored, stored.inputs)).toMatchObject({ changes: 'none', replaces: [] });
+    expect(await host.read(stored)).toMatchObject({ inputs: stored.inputs, outputs: stored.outputs });
+
+    await host.delete(stored);
+    expect(await client.find(ClusterRegistrationTokens, key())).toBeUndefined();
+    expect(await client.find(Secrets, key())).toBeUndefined();
+    await host.delete(stored);
+  });
+
+  test('keeps its values when only a label changes (T10)', async () => {
+    const stored = await host.create(token());
+    const updated = await host.update(stored, token({ metadata: { name, labels: { env: 'dev' } } }));
+    expect(updated.outputs['values']).toBe(stored.outputs['values']);
+    expect(updated.outputs['expires']).toBe('');
+    await host.delete(updated);
+  });
+
+  test('takes a new ttl as an update (T5)', async () => {
+    const stored = await host.create(token({ ttl: '12h' }));
+    const news = await host.checked(token({ ttl: '24h' }), stored.inputs);
+    expect(await host.diff(stored, news)).toEqual({ changes: 'some', replaces: [], deleteBeforeReplace: false });
+    const updated = await host.update(stored, news);
+    const longer = Date.parse(String(updated.outputs['expires'])) - Date.parse(String(stored.outputs['expires']));
+    expect(longer).toBe(12 * 3_600_000);
+    await host.delete(updated);
+  });
+
+  test.each(['forever', '-1h', '1 day', ''])('refuses the ttl %j with its path (T1)', async (ttl) => {
+    const { failures } = await host.check(token({ ttl }));
+    expect(failures[0]?.property).toBe('ttl');
+  });
+
+  test('that nobody answers is kept, and told (T9)', async () => {
+    hub.script.tokens = false;
+    const stored = await host.create(token({ timeouts: { create: '1s' } }));
+    expect(stored.initErrors?.[0]).toMatch(/TIMEOUT.*Is the hub running/);
+    await host.delete(stored);
+  });
+});
+
+describe('an expired token (T22)', () => {
+  test('is reported as expired, not as gone, and renewed by an update', async () => {
+    const stored = await host.create(token({ ttl: '1s' }));
+    await pause(1100);
+    // Known by the clock, before anybody has looked.
+    expect(await host.diff(stored, stored.inputs)).toEqual({
+      changes: 'some',
+      replaces: [],
+      deleteBeforeReplace: false,
+    });
+    // A hub deletes it.
+    await client.delete(ClusterRegistrationTokens, key());
+    const read = await host.read(stored);
+    expect(read?.outputs).toMatchObject({ expired: true });
+    if (read === undefined) return;
+
+    const news = await host.checked(token({ ttl: '1h' }), stored.inputs);
+    const renewed = await host.update(read, news);
+    expect(renewed.id).toBe(stored.id);
+    expect(renewed.outputs).toMatchObject({ expired: false });
+    expect(renewed.outputs['values']).not.toBe(stored.outputs['values']);
+    await host.delete(renewed);
+  });
+
+  test('that the hub has not deleted yet is made anew, too', async () => {
+    const stored = await host.create(token({ ttl: '1s' }));
+    await pause(1100);
+    const renewed = await host.update(stored, token({ ttl: '2h' }));
+    expect(renewed.outputs['uid']).not.toBe(stored.outputs['uid']);
+    await host.delete(renewed);
+  });
+
+  test('whose use is over is left alone', async () => {
+    const stored = await host.create(token({ ttl: '1s', renew: false }));
+    await pause(1100);
+    expect(await host.diff(stored, stored.inputs)).toMatchObject({ changes: 'none' });
+    await host.delete(stored);
+  });
+});
