@@ -9,7 +9,7 @@ import { durations } from '../../api/durations.ts';
 import { MusterError } from '../../api/errors.ts';
 import { isAlreadyExists, isConflict, isNotFound } from './api-error.ts';
 import { pause } from './backoff.ts';
-import type { KubeClient } from './client.ts';
+import type { CallOptions, KubeClient } from './client.ts';
 import type { Logger } from './logger.ts';
 import { silentLogger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
@@ -160,20 +160,28 @@ class LeaseElector implements LeaderElector {
       }
       return this.#see(await this.#client.replace(Leases, this.#renewed(this.#lease), call));
     } catch (error) {
-      if (isConflict(error)) {
-        this.#see(await this.#client.find(Leases, { namespace, name }, call).catch(() => undefined));
-      } else if (isNotFound(error) && this.isLeader) {
-        // Somebody deleted the Lease: the next try makes it again.
-        this.#lease = undefined;
-      } else if (!isAlreadyExists(error) && !signal?.aborted) {
+      if (isConflict(error) || isNotFound(error)) await this.#look(call);
+      if (!isConflict(error) && !isAlreadyExists(error) && !signal?.aborted) {
         this.#logger.warn({ reason: (error as Error).message }, 'cannot take or renew the lease');
       }
       return false;
     }
   }
 
-  #see(lease: Lease | undefined): boolean {
-    if (lease !== undefined && lease.metadata.resourceVersion !== this.#lease?.metadata.resourceVersion) {
+  /** After a write that met another state. A Lease that somebody deleted is made again by the next try. */
+  async #look(call: CallOptions): Promise<void> {
+    const { namespace, name } = this.#options;
+    try {
+      const found = await this.#client.find(Leases, { namespace, name }, call);
+      if (found === undefined) this.#lease = undefined;
+      else this.#see(found);
+    } catch (error) {
+      this.#logger.warn({ reason: (error as Error).message }, 'cannot read the lease');
+    }
+  }
+
+  #see(lease: Lease): boolean {
+    if (lease.metadata.resourceVersion !== this.#lease?.metadata.resourceVersion) {
       this.#lease = lease;
       this.#changedAt = performance.now();
     }
