@@ -1,13 +1,13 @@
 /**
  * Ports and loopback addresses that no two runs on a machine use at once. A claim is a file made exclusively in a folder
- * shared by all runs; it names the run, so that the claims of a dead run can be taken over. Ports come from below the
+ * shared by all runs, removed with the run that made it. Ports come from below the
  * range that the system hands out for outgoing connections, and are tried before use, since other programs make no claims.
  */
-import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { MusterError } from '../../../api/errors.ts';
-import { currentRun, isDead, runsDir } from './run.ts';
+import { currentRun, runsDir } from './run.ts';
 
 /** Something claimed for this run until it is released. */
 export interface Claim<T> {
@@ -51,37 +51,17 @@ async function tryClaim<T>(name: string, value: T): Promise<Claim<T> | undefined
   const dir = join(runsDir(), 'claims');
   mkdirSync(dir, { recursive: true });
   const file = join(dir, name);
-  const write = (): Claim<T> | undefined => {
-    let handle: number;
-    try {
-      handle = openSync(file, 'wx');
-    } catch {
-      return undefined;
-    }
-    writeSync(handle, run.dir);
-    closeSync(handle);
-    const forget = run.register('file', [file]);
-    return {
-      value,
-      release: () => {
-        rmSync(file, { force: true });
-        forget();
-      },
-    };
-  };
-  const claim = write();
-  if (claim !== undefined || !isStale(file)) return claim;
-  rmSync(file, { force: true });
-  return write();
-}
-
-function isStale(file: string): boolean {
   try {
-    const runDir = readFileSync(file, 'utf8');
-    return runDir !== '' && isDead(runDir);
+    writeFileSync(file, run.dir, { flag: 'wx' });
   } catch {
-    return false;
+    return undefined; // somebody else's
   }
+  const forget = run.register('file', [file]);
+  const release = (): void => {
+    rmSync(file, { force: true });
+    forget();
+  };
+  return { value, release };
 }
 
 function canListen(port: number, host: string): Promise<boolean> {
