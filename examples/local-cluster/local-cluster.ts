@@ -19,7 +19,7 @@ interface LocalClusterInputs {
 async function request(method: string, { socket, name }: LocalClusterInputs): Promise<ClusterAnswer | undefined> {
   const { request: send } = await import('node:http');
   return new Promise((resolve, reject) => {
-    const call = send({ socketPath: socket, path: `/clusters/${name}`, method }, (response) => {
+    const call = send({ socketPath: socket, path: `/clusters/${name}`, method, agent: false }, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('error', reject);

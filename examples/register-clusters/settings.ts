@@ -4,9 +4,11 @@ import type { AgentSettings, HubReleaseArgs } from 'pulumi-muster';
 
 const config = new pulumi.Config();
 
-/** Names of the two clusters that this program registers: the first by kubeconfig, the second by token. */
-export const names = ['east', 'west'] as const;
-export type Name = (typeof names)[number];
+/** The clusters that this program can register: east by kubeconfig, west by token. */
+export type Name = 'east' | 'west';
+
+/** Those that it does register. */
+export const names: readonly Name[] = config.getObject<Name[]>('clusters') ?? ['east', 'west'];
 
 export const image = config.get('image') ?? 'localhost/muster:dev';
 
@@ -26,7 +28,7 @@ export const hubConfig = config.getObject<Record<string, unknown>>('hubConfig') 
 export const agentSettings = config.getObject<Partial<Record<Name, AgentSettings>>>('agents') ?? {};
 
 /** Kubeconfigs of clusters that exist, by name. Absent: the program makes its own clusters. */
-export const givenKubeconfigs = config.getSecretObject<Record<Name, string>>('clusterKubeconfigs');
+export const givenKubeconfigs = config.getSecretObject<Partial<Record<Name, string>>>('clusterKubeconfigs');
 
 /** Unix socket of the service that makes local clusters; see examples/local-cluster. */
 export const clusterService = config.get('clusterService') ?? process.env['MUSTER_CLUSTER_SERVICE'];

@@ -3,9 +3,9 @@
  * login, plugins or stacks is touched.
  */
 import { spawn } from 'node:child_process';
-import { copyFile, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { currentRun } from './run/run.ts';
 
 /** One finished call of the engine. */
 export interface EngineResult {
@@ -26,6 +26,8 @@ export interface EngineOptions {
   readonly onOutput?: (text: string) => void;
   /** Interrupts a running call the way Ctrl-C does. */
   readonly signal?: AbortSignal;
+  /** Colours in the output, for a terminal. Default: false. */
+  readonly color?: boolean;
 }
 
 /** Thrown when the engine ends with another code than 0; the message ends with what the engine said. */
@@ -55,7 +57,7 @@ export class PulumiEngine {
 
   /** Makes the backend folder and the (empty) stack. */
   static async create(options: EngineOptions): Promise<PulumiEngine> {
-    const engine = new PulumiEngine(options, await mkdtemp(join(tmpdir(), 'muster-pulumi-')));
+    const engine = new PulumiEngine(options, (await currentRun()).makeDir('pulumi'));
     await engine.run(['login', `file://${engine.#home}`]);
     await engine.run(['stack', 'init', engine.stack, '--no-select']);
     // The engine writes the salt of the stack's secrets into the project; other runs use that folder, too.
@@ -71,6 +73,12 @@ export class PulumiEngine {
 
   #configFile(): string[] {
     return ['--config-file', this.#configPath];
+  }
+
+  /** The same stack for calls that an interrupt must not stop: those that clean up. */
+  uninterrupted(): PulumiEngine {
+    const { signal: _signal, ...options } = this.#options;
+    return new PulumiEngine(options, this.#home);
   }
 
   /** Sets one configuration value; it goes through stdin, so a secret is never on a command line. */
@@ -105,7 +113,7 @@ export class PulumiEngine {
       this.stack,
       '--non-interactive',
       '--color',
-      'never',
+      this.#options.color === true ? 'always' : 'never',
       ...this.#configFile(),
       ...flags,
     ]);
@@ -136,6 +144,8 @@ export class PulumiEngine {
       cwd: project,
       env: {
         ...env,
+        // Ends the engine and its plugins with this process, however that ends.
+        ...(await currentRun()).environment,
         PULUMI_HOME: join(this.#home, 'home'),
         PULUMI_BACKEND_URL: `file://${this.#home}`,
         PULUMI_SKIP_UPDATE_CHECK: 'true',

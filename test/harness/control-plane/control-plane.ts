@@ -35,6 +35,8 @@ export interface ControlPlaneOptions {
   readonly controllerManager?: boolean;
   /** Default: false. Only needed by pods that name no node. */
   readonly scheduler?: boolean;
+  /** Port of the apiserver, released when the plane is closed. Default: any free one. */
+  readonly port?: Claim<number>;
 }
 
 /** A running control plane. */
@@ -67,7 +69,8 @@ export class ControlPlane {
   static async start(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
     const run = await currentRun();
     const dir = options.dir ?? run.makeDir(options.name ?? 'plane');
-    const claims = await Promise.all(Array.from({ length: 5 }, () => claimPort()));
+    const others = await Promise.all(Array.from({ length: 4 }, () => claimPort()));
+    const claims = [options.port ?? (await claimPort()), ...others];
     const plane = new ControlPlane(planeFiles(dir), claims, options);
     try {
       await plane.#startAll();
