@@ -1,6 +1,6 @@
 /** Images without a registry: the one that users run, and two small ones for tests. */
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
 import { acquireLock } from '../lock.mjs';
 import { createReporter, type Reporter } from '../progress.ts';
@@ -46,6 +46,14 @@ async function readStamp(path: string): Promise<Stamp | undefined> {
   }
 }
 
+/** Removes what a build left that was ended half-way; called under the archive's lock. */
+async function removeLeftovers(archive: string): Promise<void> {
+  const prefix = `${basename(archive)}.half-`;
+  for (const name of await readdir(dirname(archive))) {
+    if (name.startsWith(prefix)) await rm(join(dirname(archive), name), { force: true });
+  }
+}
+
 /** One archive per checkout and image, replaced when its inputs change: kept by version they would fill a disk. */
 async function build(
   name: string,
@@ -67,8 +75,9 @@ async function build(
       return { archive, ref: stamp.ref, digest: stamp.digest, size: stamp.size };
     }
     const step = reporter.step(`image ${image.ref}`);
-    const temporary = `${archive}.${process.pid}`;
+    const temporary = `${archive}.half-${process.pid}`;
     try {
+      await removeLeftovers(archive);
       const built = { archive, ref: image.ref, ...(await writeArchive(image, temporary)) };
       await rename(temporary, archive);
       await writeFile(stampPath, JSON.stringify({ ...built, inputs }));

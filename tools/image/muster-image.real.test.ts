@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -89,7 +89,9 @@ describe('buildImage', () => {
     expect(await buildPauseImage({ out, reporter })).toEqual(first);
     expect(steps).toEqual([]);
     await exec('truncate', ['-s', '100', out]);
+    await writeFile(`${out}.half-1`, 'left by a build that was ended');
     expect(await buildPauseImage({ out, reporter })).toEqual(first);
     expect(steps).toEqual(['image localhost/pause:1']);
+    await expect(access(`${out}.half-1`)).rejects.toThrow();
   });
 });
