@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ConfigMaps, Namespaces, Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
 import type { KubeClient } from '../../../runtime/kube/client.ts';
 import { createClient } from '../../../runtime/kube/create-client.ts';
@@ -7,6 +7,9 @@ import { parseKubeconfig } from '../../../runtime/kube/kubeconfig.ts';
 import { certificateRequest } from '../pki/certificate-request.ts';
 import { poll } from '../poll.ts';
 import { ControlPlane } from './control-plane.ts';
+
+// Real programs on shared cores: generous, since it ends a hang and decides nothing else.
+vi.setConfig({ testTimeout: 120_000 });
 
 const CertificateSigningRequests = {
   group: 'certificates.k8s.io',

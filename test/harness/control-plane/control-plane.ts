@@ -59,6 +59,7 @@ export class ControlPlane {
   #claims: readonly Claim<number>[];
   #options: ControlPlaneOptions;
   #processes = new Map<Component, ManagedProcess>();
+  #starting = new Map<Component, Promise<void>>();
 
   /**
    * Starts one and waits until every component is ready.
@@ -150,6 +151,14 @@ export class ControlPlane {
    */
   async stop(component: Component, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     await this.#processes.get(component)?.stop({ signal });
+  }
+
+  /** Starts a component that was left out, and waits until it is ready. Two calls at once start one. */
+  async ensure(component: Component): Promise<void> {
+    const known = this.#starting.get(component);
+    const starting = known ?? (this.isRunning(component) ? Promise.resolve() : this.#start(component));
+    this.#starting.set(component, starting);
+    await starting.finally(() => this.#starting.delete(component));
   }
 
   /** Ends one component if it runs, starts it on the same port and data, and waits until it is ready. */

@@ -1,9 +1,12 @@
 import { request } from 'node:https';
 import type { IncomingMessage } from 'node:http';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ControlPlane } from '../control-plane/control-plane.ts';
 import { FaultProxy } from './fault-proxy.ts';
 import { TcpCut } from './tcp-cut.ts';
+
+// Real programs on shared cores: generous, since it ends a hang and decides nothing else.
+vi.setConfig({ testTimeout: 120_000 });
 
 let plane: ControlPlane;
 let proxy: FaultProxy;

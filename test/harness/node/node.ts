@@ -72,7 +72,8 @@ export class Node {
       });
     }
     const run = await currentRun();
-    const scheduler = plane.isRunning('kube-scheduler') ? undefined : plane.restart('kube-scheduler');
+    const scheduler = plane.ensure('kube-scheduler');
+    scheduler.catch(() => undefined); // awaited below, unless something else fails first
     const programs = await Promise.all([binary('kubelet'), binary('containerd'), binary('runc'), binary('cni')]);
     const claim = await claimAddress([kubeletPort, healthPort]);
     const dir = run.makeDir('node');

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ConfigMaps, Nodes, Pods, Secrets } from '../../../api/kubernetes/core.ts';
 import type { Pod } from '../../../api/kubernetes/core.ts';
 import { Deployments } from '../../../api/kubernetes/workloads.ts';
@@ -9,6 +9,9 @@ import { ControlPlane } from '../control-plane/control-plane.ts';
 import { poll } from '../poll.ts';
 import { claimPort } from '../run/claims.ts';
 import { ProcessRunner } from './process-runner.ts';
+
+// Real programs on shared cores: generous, since it ends a hang and decides nothing else.
+vi.setConfig({ testTimeout: 120_000 });
 
 const image = 'localhost/app:1';
 const app = [process.execPath, '--no-warnings', fileURLToPath(new URL('fixtures/app.ts', import.meta.url))];
@@ -48,7 +51,7 @@ async function until(
       const { status = {} } = await client.get(Pods, { name, namespace });
       return look(status, status.containerStatuses?.[0]) ? status : undefined;
     },
-    { what: `pod ${name}: ${what}`, limitMs: 20_000 },
+    { what: `pod ${name}: ${what}`, limitMs: 60_000 },
   );
 }
 
@@ -127,7 +130,7 @@ describe('ProcessRunner', () => {
     });
     await poll(
       async () => ((await client.get(Deployments, meta('served'))).status?.availableReplicas === 1 ? true : undefined),
-      { what: 'the Deployment to be available', limitMs: 20_000 },
+      { what: 'the Deployment to be available', limitMs: 60_000 },
     );
 
     const seen = (await (await fetch(url)).json()) as {
