@@ -2,6 +2,7 @@
  * Keeping track of what has been written: a failure before the first write means that nothing exists, one after it must
  * keep the resource in Pulumi's state.
  */
+import { isMusterError } from '../api/errors.ts';
 import { explain } from './explain.ts';
 import { Incomplete } from './handler.ts';
 
@@ -34,6 +35,10 @@ export async function applyStep<O extends object, T>(
     return result;
   } catch (error) {
     if (!exists()) throw error;
-    throw new Incomplete(progress.id, progress.outputs, [explain(error, progress.id)]);
+    // A deadline that passes while objects are being written names no stage of its own.
+    const stage = isMusterError(error, 'TIMEOUT') && error.where === undefined ? 'writing its objects' : undefined;
+    throw new Incomplete(progress.id, progress.outputs, [
+      explain(error, stage === undefined ? progress.id : `${progress.id}, ${stage}`),
+    ]);
   }
 }
