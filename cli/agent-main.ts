@@ -2,6 +2,7 @@
 import { durations } from '../api/durations.ts';
 import { version } from '../api/version.ts';
 import { runAgent } from '../runtime/agent/fleet/agent.ts';
+import { keepSmall } from '../runtime/agent/keep-small.ts';
 import { createClient } from '../runtime/kube/create-client.ts';
 import { createLogger } from '../runtime/kube/logger.ts';
 import { createMetrics } from '../runtime/kube/metrics.ts';
@@ -33,6 +34,7 @@ export async function agentMain(argv: readonly string[], env: Env = process.env)
     process.stdout.write(agentHelp);
     return 0;
   }
+  keepSmall();
   const settings = agentSettings(env);
   const config = connection(flags, env);
   const logger = createLogger({ level: choiceOf(env, 'MUSTER_LOG_LEVEL', logLevels) ?? 'info', name: 'agent' });

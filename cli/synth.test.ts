@@ -60,6 +60,7 @@ describe('given muster synth', () => {
     const config: unknown = JSON.parse(find('ConfigMap', 'fleet-controller')?.data['config'] ?? '');
     expect(config).toMatchObject({
       apiServerURL: 'https://flag',
+      apiServerCA: readFileSync(ca).toString('base64'),
       agentCheckinInterval: '5m',
       agentImage: 'from-file',
     });

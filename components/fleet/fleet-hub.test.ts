@@ -83,6 +83,25 @@ describe('given the least props', () => {
   });
 });
 
+describe('given a certificate authority', () => {
+  const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+  const encoded = Buffer.from(pem).toString('base64');
+
+  test.each([
+    ['PEM text', pem],
+    ['base64', encoded],
+  ])('as %s, when synthesized, then the ConfigMap holds base64', (_, apiServerCA) => {
+    const config = synthHub({ image: 'muster:test', config: { apiServerCA } }).find(({ kind }) => kind === 'ConfigMap');
+    expect(JSON.parse((config as ConfigMap).data?.['config'] ?? '')).toMatchObject({ apiServerCA: encoded });
+  });
+
+  test('that is none, when synthesized, then it is refused', () => {
+    expect(() => synthHub({ image: 'muster:test', config: { apiServerCA: 'bm9uZQ==' } })).toThrow(
+      expect.objectContaining({ code: 'INVALID_ARGUMENT', where: 'config.apiServerCA' }) as Error,
+    );
+  });
+});
+
 test('given the same props again, when synthesized, then the bytes are the same', () => {
   expect(JSON.stringify(synthHub(props))).toBe(JSON.stringify(objects));
   const two = { ...props, workspaces: ['b', 'a'] };

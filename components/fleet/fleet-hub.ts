@@ -1,6 +1,7 @@
 /** Chart of the hub: namespaces, rights with their fence, configuration, Deployment. */
 import { ApiObject, Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
+import { MusterError } from '../../api/errors.ts';
 import {
   annotations,
   configKey,
@@ -32,6 +33,7 @@ import type { HubProps } from './props.ts';
 import type { KubeObject } from '../../api/resource.ts';
 import { synthesize } from './synthesize.ts';
 
+const pemHead = '-----BEGIN CERTIFICATE-----';
 const common = { [labels.managedBy]: managedByMuster };
 
 /** Needs Kubernetes 1.30 or newer on the hub, for its admission policies. */
@@ -45,7 +47,7 @@ export class FleetHub extends Chart {
     for (const policy of [...hubPolicies({ system, registration }), ...agentPolicies]) addPolicy(this, policy, common);
     this.addGrantRoles();
     this.addHubRights(system, [registration, ...workspaces]);
-    this.addConfig(system, { ...props.config, agentImage: props.config.agentImage ?? props.image });
+    this.addConfig(system, hubConfig(props));
     addDeployment(
       this,
       {
@@ -129,6 +131,19 @@ export class FleetHub extends Chart {
       data: { [configKey]: formatHubConfig(config) },
     });
   }
+}
+
+/** Throws INVALID_ARGUMENT for a certificate authority that no agent could use. */
+function hubConfig({ config, image }: HubProps): HubConfig {
+  const { agentImage = image, apiServerCA = '' } = config;
+  if (apiServerCA === '') return { ...config, agentImage };
+  const encoded = apiServerCA.includes(pemHead) ? Buffer.from(apiServerCA).toString('base64') : apiServerCA;
+  if (!Buffer.from(encoded, 'base64').toString().includes(pemHead))
+    throw new MusterError('INVALID_ARGUMENT', 'holds no certificate', {
+      where: 'config.apiServerCA',
+      hint: 'Give the certificates in PEM, as text or in base64.',
+    });
+  return { ...config, agentImage, apiServerCA: encoded };
 }
 
 /**

@@ -94,7 +94,10 @@ export interface AgentProps extends WorkloadProps {
 export interface HubProps extends WorkloadProps {
   /** System namespace. Default: `cattle-fleet-system`. */
   readonly namespace?: string;
-  /** Written to ConfigMap `fleet-controller`; `agentImage` defaults to `image`, as one image serves both. */
+  /**
+   * Written to ConfigMap `fleet-controller`. `agentImage` defaults to `image`, as one image serves both; `apiServerCA`
+   * may be PEM text as well as the base64 of it that the ConfigMap holds.
+   */
   readonly config: HubConfig;
   /**
    * Namespaces that may hold Clusters and tokens: made, labelled and opened to the hub. More can be added later by
