@@ -41,12 +41,19 @@ export function decide({ request, holders, named }: DecisionInput): Decision {
   }
   if (holders.length > 1) {
     const names = holders.map((holder) => holder.key).sort();
-    return refuse(reasons.ambiguousIdentity, `the clusters ${names.join(', ')} have the same clientID; change all but one`);
+    return refuse(
+      reasons.ambiguousIdentity,
+      `the clusters ${names.join(', ')} have the same clientID; change all but one`,
+    );
   }
   const target = holders[0] ?? named;
   if (target === undefined) return { outcome: 'create' };
   if (target.managedElsewhere) {
-    return { outcome: 'skip', reason: reasons.managedElsewhere, message: `${target.key} is managed by another program` };
+    return {
+      outcome: 'skip',
+      reason: reasons.managedElsewhere,
+      message: `${target.key} is managed by another program`,
+    };
   }
   if (target.identity !== request.identity) {
     return refuse(reasons.nameTaken, `${target.key} has the name that this cluster would get, and another clientID`);
@@ -63,7 +70,10 @@ function checkTarget(request: RegistrationRequest, target: RegistrationTarget): 
   }
   const { via } = request;
   if (via !== undefined && via !== '' && target.onlyVia !== undefined && via !== target.onlyVia) {
-    return refuse(reasons.wrongToken, `${target.key} can only be registered with the token ${target.onlyVia}, not with ${via}`);
+    return refuse(
+      reasons.wrongToken,
+      `${target.key} can only be registered with the token ${target.onlyVia}, not with ${via}`,
+    );
   }
   return { outcome: 'bind', target: target.key };
 }

@@ -35,7 +35,7 @@ export async function ensureObject<T extends KubeObject>(
     if (covers(current, object)) return current;
     const where = `${type.kind} ${keyOf(object)}`;
     if (!options.ours(current)) {
-      throw new MusterError('ALREADY_OWNED', 'an object of this name exists and is not muster\'s', {
+      throw new MusterError('ALREADY_OWNED', "an object of this name exists and is not muster's", {
         where,
         hint: 'Delete or rename it.',
       });

@@ -6,6 +6,8 @@ import type { HubConfig } from '../../api/fleet/hub-config.ts';
 import { formatHubConfig } from '../../api/fleet/hub-config.ts';
 import { version } from '../../api/version.ts';
 import { runHub } from '../../runtime/hub/fleet/hub.ts';
+import { poll } from '../harness/index.ts';
+import { createMetrics } from '../../runtime/kube/metrics.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import type { Logger } from '../../runtime/kube/logger.ts';
 import { createLogger } from '../../runtime/kube/logger.ts';
@@ -23,6 +25,12 @@ export interface RunningHub extends HubPlane {
   stop(): Promise<void>;
   /** Writes the hub's configuration; address and CA are those of the plane unless given. */
   configure(config: HubConfig): Promise<void>;
+  /** Requests that the hub's clients made since the first start, but reads, watches, reviews and token checks. */
+  writes(): Promise<number>;
+  /** Resolves when the hub has made no request for a while. */
+  quiet(): Promise<void>;
+  /** A client with a bearer token; closed with the hub. */
+  asBearer(token: string): KubeClient;
   /** Its log lines. */
   readonly lines: string[];
 }
@@ -31,7 +39,10 @@ export async function startRunningHub(name: string, options: { started?: boolean
   const hubPlane = await startHubPlane(name);
   const { plane, admin } = hubPlane;
   const lines: string[] = [];
-  const logger: Logger = createLogger({ level: (process.env['HUB_LOG'] as 'info' | undefined) ?? 'info', write: (line) => lines.push(line) });
+  const logger: Logger = createLogger({
+    level: (process.env['HUB_LOG'] as 'info' | undefined) ?? 'info',
+    write: (line) => lines.push(line),
+  });
   let current: { controller: AbortController; running: Promise<void>; client: KubeClient } | undefined;
 
   const configure = async (config: HubConfig): Promise<void> => {
@@ -41,11 +52,38 @@ export async function startRunningHub(name: string, options: { started?: boolean
       {
         apiVersion: 'v1',
         kind: 'ConfigMap',
-        metadata: { name: configMapNames.hub, namespace: systemNamespace, annotations: { [annotations.version]: version } },
+        metadata: {
+          name: configMapNames.hub,
+          namespace: systemNamespace,
+          annotations: { [annotations.version]: version },
+        },
         data: { [configKey]: formatHubConfig(whole) },
       },
       { fieldManager: 'test' },
     );
+  };
+  const metrics = createMetrics();
+  const requests = async (methods: RegExp): Promise<number> => {
+    const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith('rest_client_requests_total{'));
+    return lines.filter((line) => methods.test(line)).reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  };
+  const writes = (): Promise<number> => requests(/method="(POST|PUT|PATCH|DELETE)"/);
+  const quiet = async (): Promise<void> => {
+    let last = -1;
+    let since = 0;
+    const still = async (): Promise<true | undefined> => {
+      const count = await requests(/./);
+      if (count !== last) since = performance.now();
+      last = count;
+      return performance.now() - since > 700 ? true : undefined;
+    };
+    await poll(still, { what: 'the hub to come to rest', limitMs: 30_000 });
+  };
+  const bearers: KubeClient[] = [];
+  const asBearer = (token: string): KubeClient => {
+    const client = plane.clientFor(token);
+    bearers.push(client);
+    return client;
   };
   const stop = async (): Promise<void> => {
     const ending = current;
@@ -57,7 +95,8 @@ export async function startRunningHub(name: string, options: { started?: boolean
   const start: RunningHub['start'] = async ({ server = plane.server, client: given } = {}) => {
     const account = { namespace: systemNamespace, name: hubNames.serviceAccount };
     const { token } = await admin.createToken(account, { expirationSeconds: 3600 });
-    const client = given ?? createClient({ server, ca: plane.ca, token, contextName: name }, { userAgent: 'muster-hub' });
+    const client =
+      given ?? createClient({ server, ca: plane.ca, token, contextName: name }, { userAgent: 'muster-hub', metrics });
     const controller = new AbortController();
     const running = runHub({ client, namespace: systemNamespace, logger, leaderElect: false }, controller.signal);
     running.catch((error: unknown) => lines.push(`hub ended: ${String(error)}`));
@@ -70,9 +109,13 @@ export async function startRunningHub(name: string, options: { started?: boolean
     start,
     stop,
     configure,
+    asBearer,
+    writes,
+    quiet,
     lines,
     async close() {
       await stop().catch(() => undefined);
+      await Promise.all(bearers.map((client) => client.close()));
       await hubPlane.close();
     },
   };

@@ -50,7 +50,12 @@ export function answerEnds(secret: Secret, heardMs: number | undefined): number 
 /** Names in reader Roles that answer nothing any more: left by a hub that ended in between. Call when caches are synced. */
 export async function pruneReaders(context: HubContext): Promise<void> {
   const { credentials, requests } = context.caches;
-  const pending = new Set(requests.list().filter(({ status }) => status?.granted !== true).map(answerName));
+  const pending = new Set(
+    requests
+      .list()
+      .filter(({ status }) => status?.granted !== true)
+      .map(answerName),
+  );
   const stale = [...context.readers.listed()].filter(
     (name) => !pending.has(name) && credentials.get(`${context.registrationNamespace}/${name}`) === undefined,
   );

@@ -4,7 +4,12 @@ import { conditionTypes, setCondition } from '../../../api/conditions.ts';
 import { durations } from '../../../api/durations.ts';
 import { finalizers } from '../../../api/fleet/constants.ts';
 import type { Cluster, ClusterStatus } from '../../../api/fleet/kinds.ts';
-import { BundleDeployments, ClusterRegistrations, ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts';
+import {
+  BundleDeployments,
+  ClusterRegistrations,
+  ClusterRegistrationTokens,
+  Clusters,
+} from '../../../api/fleet/kinds.ts';
 import { importTokenName } from '../../../api/fleet/names.ts';
 import { Namespaces, Secrets } from '../../../api/kubernetes/core.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
@@ -36,7 +41,11 @@ export async function detachCluster(
   ]);
   if (waiting !== undefined) {
     const { message, reason, againMs } = waiting.progress;
-    const written = await context.clusterStatus.update(keyOf(cluster), (latest) => detaching(latest, reason, message), signal);
+    const written = await context.clusterStatus.update(
+      keyOf(cluster),
+      (latest) => detaching(latest, reason, message),
+      signal,
+    );
     if (written !== undefined && written.before !== written.after && reason !== reasons.deleting) {
       context.events.event(cluster, 'Warning', reason, message);
     }
@@ -61,13 +70,20 @@ async function removeImportToken(context: HubContext, cluster: Cluster, signal: 
   return done;
 }
 
-async function removeRegistrations(context: HubContext, cluster: Cluster, signal: AbortSignal): Promise<DetachProgress> {
+async function removeRegistrations(
+  context: HubContext,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<DetachProgress> {
   const { namespace = '', name = '' } = cluster.metadata;
   const key = keyOf(cluster);
   const clientID = cluster.spec?.clientID;
   const sharing = clientID ? context.requests.byIndex(indexes.identity, identityKey(namespace, clientID)) : [];
   // a request of this identity that is not granted waits for the next Cluster of its name: it stays
-  const requests = [...context.requests.byIndex(indexes.cluster, key), ...sharing.filter((r) => r.status?.clusterName === name)];
+  const requests = [
+    ...context.requests.byIndex(indexes.cluster, key),
+    ...sharing.filter((r) => r.status?.clusterName === name),
+  ];
   const keys = new Set(requests.map(keyOf));
   await Promise.all(
     [...keys].map(async (request) => {

@@ -14,7 +14,11 @@ export function lastSeenMs(cluster: Cluster): number | undefined {
   return Number.isFinite(time) && time > 0 ? time : undefined;
 }
 
-export function livenessOf(context: Pick<HubContext, 'config' | 'observed'>, cluster: Cluster, nowMs: number): Liveness {
+export function livenessOf(
+  context: Pick<HubContext, 'config' | 'observed'>,
+  cluster: Cluster,
+  nowMs: number,
+): Liveness {
   const interval = context.config.current.agentCheckinInterval;
   const intervalMs = (interval === undefined ? 0 : parseGoDuration(interval)) || durations.agentCheckinInterval;
   return evaluateLiveness({

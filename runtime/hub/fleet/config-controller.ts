@@ -39,7 +39,9 @@ export function followConfig(cache: Cache<ConfigMap>, store: ConfigStore, events
 }
 
 /** Pure: the configuration of a ConfigMap, or what is wrong with it. */
-export function readConfigMap(map: ConfigMap): { config: HubConfig; warnings: readonly string[] } | { problem: string } {
+export function readConfigMap(
+  map: ConfigMap,
+): { config: HubConfig; warnings: readonly string[] } | { problem: string } {
   try {
     return parseHubConfig(map.data?.[configKey]);
   } catch (error) {

@@ -33,11 +33,7 @@ interface Reader {
   running: Promise<void> | undefined;
 }
 
-export function createCredentialReaders(
-  client: KubeClient,
-  namespace: string,
-  roles: Cache<Role>,
-): CredentialReaders {
+export function createCredentialReaders(client: KubeClient, namespace: string, roles: Cache<Role>): CredentialReaders {
   const readers = new Map<string, Reader>();
 
   function reader(account: ServiceAccountKey): Reader {

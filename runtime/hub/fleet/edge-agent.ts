@@ -76,7 +76,10 @@ function optional<K extends keyof AgentProps>(key: K, value: AgentProps[K] | nul
  */
 export function settingsRevision(props: AgentProps, address: HubAddress, server: string): string {
   const { labels: _, ...settings } = props;
-  return createHash('sha256').update(JSON.stringify([settings, address, server])).digest('hex').slice(0, 12);
+  return createHash('sha256')
+    .update(JSON.stringify([settings, address, server]))
+    .digest('hex')
+    .slice(0, 12);
 }
 
 /** Fleet's record in status of what the agent was installed with; other tools look at it. */

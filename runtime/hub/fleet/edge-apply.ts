@@ -4,12 +4,7 @@ import { agentNames, configMapNames, labels, managedByMuster, secretNames } from
 import type { KubeObject } from '../../../api/resource.ts';
 import { ConfigMaps, Namespaces, Secrets } from '../../../api/kubernetes/core.ts';
 import { Deployments, Leases } from '../../../api/kubernetes/workloads.ts';
-import {
-  PodDisruptionBudgets,
-  PriorityClasses,
-  placeOf,
-  resourceTypeOf,
-} from '../../../components/fleet/kinds.ts';
+import { PodDisruptionBudgets, PriorityClasses, placeOf, resourceTypeOf } from '../../../components/fleet/kinds.ts';
 import { fieldManager } from '../../../components/fleet/names.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { objectKey } from '../../registration/ensure.ts';
@@ -19,7 +14,11 @@ import type { GrantObject } from '../../registration/types.ts';
  * Applies the manifests: the namespace first, the Deployment last, all else side by side between them. Unchanged fields
  * cost no write downstream and no restart. A namespace that was there before is used as it is.
  */
-export async function applyAgent(client: KubeClient, manifests: readonly KubeObject[], signal: AbortSignal): Promise<void> {
+export async function applyAgent(
+  client: KubeClient,
+  manifests: readonly KubeObject[],
+  signal: AbortSignal,
+): Promise<void> {
   const options = { fieldManager, signal, timeoutMs: durations.edgeRequest };
   const apply = async (object: KubeObject): Promise<void> => {
     await client.apply(resourceTypeOf(object), object, options);

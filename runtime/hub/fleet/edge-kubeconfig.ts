@@ -57,7 +57,11 @@ export async function readKubeconfig(context: HubContext, cluster: Cluster, sign
   }
   const secret = context.secrets.isOpen(namespace) && context.secrets.get(key) === undefined ? undefined : await find();
   if (secret === undefined) {
-    throw new ImportFault(reasons.kubeconfigSecretMissing, `Secret ${key} with the kubeconfig does not exist`, context.secrets.isOpen(namespace));
+    throw new ImportFault(
+      reasons.kubeconfigSecretMissing,
+      `Secret ${key} with the kubeconfig does not exist`,
+      context.secrets.isOpen(namespace),
+    );
   }
   const text = (entry: string): string | undefined => {
     const encoded = secret.data?.[entry];

@@ -1,11 +1,7 @@
 /** The hub of the Fleet protocol: caches, controllers, and the one function that runs them. */
 import { hostname } from 'node:os';
 import { randomToken, registrationNamespace } from '../../../api/fleet/names.ts';
-import {
-  ClusterRegistrations,
-  ClusterRegistrationTokens,
-  Clusters,
-} from '../../../api/fleet/kinds.ts';
+import { ClusterRegistrations, ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts';
 import { Namespaces } from '../../../api/kubernetes/core.ts';
 import { hubNames, workspaceLabel } from '../../../components/fleet/names.ts';
 import type { KubeClient } from '../../kube/client.ts';

@@ -50,7 +50,8 @@ export function createImportController(context: HubContext, edges: EdgeClients):
       (type === 'added' || previous?.metadata.generation !== object.metadata.generation),
   });
   controller.watch(caches.tokens, {
-    predicate: ({ type, object, previous }) => type !== 'updated' || object.status?.secretName !== previous?.status?.secretName,
+    predicate: ({ type, object, previous }) =>
+      type !== 'updated' || object.status?.secretName !== previous?.status?.secretName,
     map: ({ object }) => clusterOfToken(object),
   });
   // a registration that ended leaves an agent that needs a new bootstrap Secret
@@ -126,13 +127,16 @@ async function importCluster(
   const access = await readKubeconfig(context, cluster, signal);
   const address = hubAddress(config, access);
   if (!address.url) {
-    const message = 'the hub does not know its own address; set apiServerURL in ConfigMap fleet-controller or in the kubeconfig Secret';
+    const message =
+      'the hub does not know its own address; set apiServerURL in ConfigMap fleet-controller or in the kubeconfig Secret';
     throw new ImportFault(reasons.hubAddressMissing, message, true);
   }
   const props = agentProps(cluster, config);
   const revision = settingsRevision(props, address, access.config.server);
   const registered = registrationOf(context, cluster).state === 'granted';
-  const present = context.tokens.get(`${cluster.metadata.namespace ?? ''}/${importTokenName(cluster.metadata.name ?? '')}`);
+  const present = context.tokens.get(
+    `${cluster.metadata.namespace ?? ''}/${importTokenName(cluster.metadata.name ?? '')}`,
+  );
   const need = importNeed(cluster, revision, registered, present?.metadata.uid);
   const client = edges.get(access.config);
   if (!need.apply) return await keepToken(context, present, need.bootstrap, signal);
@@ -225,7 +229,13 @@ async function reportApplied(
   const status = installedStatus(cluster, context.config.current, address);
   const namespace = agentNamespaceOf(cluster);
   const message = appliedMessage(applied);
-  await report(context, keyOf(cluster), { status: 'True', reason: reasons.done, message }, { ...status, namespace }, signal);
+  await report(
+    context,
+    keyOf(cluster),
+    { status: 'True', reason: reasons.done, message },
+    { ...status, namespace },
+    signal,
+  );
 }
 
 /** Condition Imported, with the fields that belong to it; an Event when it says something new. */

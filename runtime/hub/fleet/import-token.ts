@@ -63,10 +63,14 @@ export async function ensureImportToken(
 /** Removes a token that ends soon; its deletion is an event that makes the next one. */
 export async function retire(context: HubContext, token: ClusterRegistrationToken, signal: AbortSignal): Promise<void> {
   const { namespace = '', name = '', uid } = token.metadata;
-  await context.client.delete(ClusterRegistrationTokens, { namespace, name }, {
-    signal,
-    ...(uid === undefined ? {} : { preconditions: { uid } }),
-  });
+  await context.client.delete(
+    ClusterRegistrationTokens,
+    { namespace, name },
+    {
+      signal,
+      ...(uid === undefined ? {} : { preconditions: { uid } }),
+    },
+  );
 }
 
 /** Values of an issued token; `undefined` while they are being made (an event tells). */

@@ -39,13 +39,22 @@ export function createRegistrationController(context: HubContext): Controller {
     reconcile: (key, reconcile) => reconcileIdentity(context, key, reconcile),
   });
   const { caches } = context;
-  needs(controller, caches.config, caches.tokens, caches.namespaces, caches.serviceAccounts, caches.credentials, caches.readerRoles);
+  needs(
+    controller,
+    caches.config,
+    caches.tokens,
+    caches.namespaces,
+    caches.serviceAccounts,
+    caches.credentials,
+    caches.readerRoles,
+  );
   controller.watch(context.caches.requests, {
     map: ({ object }) => [identityKey(object.metadata.namespace ?? '', object.spec?.clientID)],
     predicate: needsLook,
   });
   controller.watch(context.caches.clusters, {
-    map: ({ object }) => (object.spec?.clientID ? [identityKey(object.metadata.namespace ?? '', object.spec.clientID)] : []),
+    map: ({ object }) =>
+      object.spec?.clientID ? [identityKey(object.metadata.namespace ?? '', object.spec.clientID)] : [],
     // a heartbeat changes nothing that a decision rests on
     predicate: ({ type, object, previous }) =>
       type !== 'updated' || previous?.spec?.clientID !== object.spec?.clientID || deletionChanged(previous, object),
@@ -70,7 +79,10 @@ async function reconcileIdentity(
 ): Promise<Result | void> {
   const open = context.requests
     .byIndex(indexes.identity, key)
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined && !(labels.clusterManagement in (metadata.labels ?? {})));
+    .filter(
+      ({ metadata }) =>
+        metadata.deletionTimestamp === undefined && !(labels.clusterManagement in (metadata.labels ?? {})),
+    );
   const byKey = new Map(open.map((request) => [keyOf(request), request]));
   if (key.endsWith('/') && open.every((request) => !request.spec?.clientID)) {
     await Promise.all(open.map((request) => decideOne(context, request, signal)));
@@ -171,7 +183,9 @@ async function grant(
       context.client,
       {
         rights: [grantRights(scope)],
-        beside: readersFor(context, request, cluster).map((reader) => () => context.readers.allow(reader, answerName(request))),
+        beside: readersFor(context, request, cluster).map(
+          (reader) => () => context.readers.allow(reader, answerName(request)),
+        ),
         // our agent tries again where an original one gives up, so for ours the proof is not worth a request
         checks: isRotating(request) ? [] : grantChecks(scope),
         issue: async (issueSignal) => {
@@ -201,14 +215,24 @@ async function grant(
     await finish(context, request, cluster, signal);
   } catch (error) {
     if (isMusterError(error)) {
-      const reason = error.code === 'ALREADY_OWNED' ? reasons.nameTaken : error.code === 'CONFLICT' ? reasons.waitingForNamespace : reasons.error;
+      const reason =
+        error.code === 'ALREADY_OWNED'
+          ? reasons.nameTaken
+          : error.code === 'CONFLICT'
+            ? reasons.waitingForNamespace
+            : reasons.error;
       await tell(context, request, { outcome: 'wait', reason, message: error.describe() }, signal);
     }
     throw error;
   }
 }
 
-async function finish(context: HubContext, request: ClusterRegistration, cluster: Cluster, signal: AbortSignal): Promise<void> {
+async function finish(
+  context: HubContext,
+  request: ClusterRegistration,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<void> {
   const clusterName = cluster.metadata.name ?? '';
   await context.requestStatus.update(
     keyOf(request),
@@ -263,7 +287,11 @@ function conditionsWith(
 }
 
 /** Deleting a request takes back all that it was granted (revocation-controller.ts). */
-async function remove(context: HubContext, request: ClusterRegistration | undefined, signal: AbortSignal): Promise<void> {
+async function remove(
+  context: HubContext,
+  request: ClusterRegistration | undefined,
+  signal: AbortSignal,
+): Promise<void> {
   if (request === undefined) return;
   const { uid } = request.metadata;
   try {

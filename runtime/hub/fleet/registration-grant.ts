@@ -5,11 +5,7 @@ import type { RoleBinding, RoleRef, Subject } from '../../../api/kubernetes/rbac
 import { ClusterRoleBindings, RoleBindings } from '../../../api/kubernetes/rbac.ts';
 import { annotations, group, labels, secretKeys, secretTypes } from '../../../api/fleet/constants.ts';
 import type { Cluster, ClusterRegistration } from '../../../api/fleet/kinds.ts';
-import {
-  contentBindingName,
-  registrationSecretName,
-  requestServiceAccountName,
-} from '../../../api/fleet/names.ts';
+import { contentBindingName, registrationSecretName, requestServiceAccountName } from '../../../api/fleet/names.ts';
 import type { Namespace } from '../../../api/kubernetes/core.ts';
 import { grantRoles } from '../../../components/fleet/names.ts';
 import type { Credential } from '../../registration/credential.ts';
@@ -84,7 +80,11 @@ export function grantRights(scope: GrantScope): GrantObject[] {
     },
     {
       type: RoleBindings,
-      object: binding({ name, namespace: account.namespace, ...base }, role('ClusterRole', grantRoles.bundleDeployment), subjects),
+      object: binding(
+        { name, namespace: account.namespace, ...base },
+        role('ClusterRole', grantRoles.bundleDeployment),
+        subjects,
+      ),
     },
     {
       type: ClusterRoleBindings,

@@ -31,9 +31,15 @@ export function registrationOf(context: Known, cluster: Cluster): ClusterView['r
   }
   const granted = grantedRequests(context, cluster);
   if (granted.length === 0) {
-    return { state: 'waiting', reason: reasons.waitingForAgent, message: 'no agent has asked to be registered as this cluster' };
+    return {
+      state: 'waiting',
+      reason: reasons.waitingForAgent,
+      message: 'no agent has asked to be registered as this cluster',
+    };
   }
-  const alive = granted.some((request) => context.serviceAccounts.get(accountKey(request, namespaceOf(cluster))) !== undefined);
+  const alive = granted.some(
+    (request) => context.serviceAccounts.get(accountKey(request, namespaceOf(cluster))) !== undefined,
+  );
   if (alive) return { state: 'granted' };
   return {
     state: 'refused',

@@ -45,5 +45,6 @@ export async function revokeGrant(context: HubContext, requestKey: string, signa
 async function removeContentBinding(context: HubContext, requestKey: string, signal: AbortSignal): Promise<void> {
   const key = { name: contentBindingName(parseKey(requestKey).name) };
   const found = await context.client.find(ClusterRoleBindings, key, { signal });
-  if (found !== undefined && requestOf(found) === requestKey) await context.client.delete(ClusterRoleBindings, key, { signal });
+  if (found !== undefined && requestOf(found) === requestKey)
+    await context.client.delete(ClusterRoleBindings, key, { signal });
 }

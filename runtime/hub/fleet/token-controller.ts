@@ -41,7 +41,10 @@ export function createTokenController(context: HubContext): Controller {
     (object.metadata.ownerReferences ?? [])
       .filter(({ kind }) => kind === 'ClusterRegistrationToken')
       .map(({ name }) => `${object.metadata.namespace ?? ''}/${name}`);
-  controller.watch(caches.serviceAccounts, { predicate: ({ type }) => type === 'deleted', map: ({ object }) => owners(object) });
+  controller.watch(caches.serviceAccounts, {
+    predicate: ({ type }) => type === 'deleted',
+    map: ({ object }) => owners(object),
+  });
   context.secrets.subscribe(({ type, object }) => {
     if (type === 'deleted') owners(object).forEach((key) => controller.enqueue(key));
   });
@@ -137,7 +140,7 @@ async function writeValues(
   const { namespace = '', name = '' } = token.metadata;
   const existing = await findValues(context, { namespace, name }, signal);
   if (existing !== undefined && !isOwnedBy(existing, token)) {
-    throw new MusterError('ALREADY_OWNED', 'a Secret of this name exists and is not the token\'s', {
+    throw new MusterError('ALREADY_OWNED', "a Secret of this name exists and is not the token's", {
       where: `Secret ${namespace}/${name}`,
       hint: 'Delete that Secret, or give the token another name.',
     });
@@ -190,11 +193,17 @@ async function refuse(
     }),
     signal,
   );
-  if (written !== undefined && written.before !== written.after) context.events.event(token, 'Warning', reason, message);
+  if (written !== undefined && written.before !== written.after)
+    context.events.event(token, 'Warning', reason, message);
 }
 
 /** Faults that a user has to know of; the reconcile is tried again all the same. */
-async function explain(context: HubContext, token: ClusterRegistrationToken, error: unknown, signal: AbortSignal): Promise<void> {
+async function explain(
+  context: HubContext,
+  token: ClusterRegistrationToken,
+  error: unknown,
+  signal: AbortSignal,
+): Promise<void> {
   if (isMusterError(error)) {
     const reason =
       error.code === 'ALREADY_OWNED'

@@ -21,7 +21,8 @@ export async function tokenFor(
   existing: Secret | undefined,
   signal: AbortSignal,
 ): Promise<string> {
-  const kept = existing?.metadata.annotations?.[tokenOfAnnotation] === issued.accountUid ? bearerIn(existing) : undefined;
+  const kept =
+    existing?.metadata.annotations?.[tokenOfAnnotation] === issued.accountUid ? bearerIn(existing) : undefined;
   if (kept !== undefined) return kept;
   const nowMs = Date.now();
   const plan = issued.expiresMs === undefined ? durablePlan : untilPlan(issued.expiresMs, nowMs);

@@ -23,7 +23,11 @@ export function tokenObjects(
   account: ServiceAccountKey,
 ): { serviceAccount: ServiceAccount; role: Role; roleBinding: RoleBinding } {
   const { namespace } = account;
-  const base = { namespace, labels: { ...managedLabels }, ownerReferences: [ownerReference(ClusterRegistrationTokens, token)] };
+  const base = {
+    namespace,
+    labels: { ...managedLabels },
+    ownerReferences: [ownerReference(ClusterRegistrationTokens, token)],
+  };
   const roleName = tokenRoleName(account.name);
   return {
     serviceAccount: {
