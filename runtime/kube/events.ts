@@ -38,6 +38,8 @@ const remembered = 2000;
 interface Series {
   event: KubeEvent;
   count: number;
+  /** The count that the API server knows. */
+  written: number;
   lastAt: number;
 }
 
@@ -76,7 +78,12 @@ class BackgroundRecorder implements EventRecorder {
       return;
     }
     if (!this.#allowed(source, now)) return;
-    const made: Series = { event: eventObject(object, type, reason, message, this.#options), count: 1, lastAt: now };
+    const made: Series = {
+      event: eventObject(object, type, reason, message, this.#options),
+      count: 1,
+      written: 1,
+      lastAt: now,
+    };
     remember(this.#series, key, made);
     this.#enqueue(async () => {
       made.event = await this.#client.create(Events, made.event, { signal: this.#stop.signal });
@@ -92,6 +99,9 @@ class BackgroundRecorder implements EventRecorder {
   }
 
   async #patch(series: Series): Promise<void> {
+    // Repeats that came while this one waited are in the count already.
+    if (series.written === series.count) return;
+    series.written = series.count;
     const { name = '', namespace = '' } = series.event.metadata;
     const patch = { series: { count: series.count, lastObservedTime: microTime() } };
     const signal = this.#stop.signal;

@@ -1,6 +1,6 @@
 /**
- * Structured logs: pino, one JSON object per line. Secrets are kept out twice: by path, and by the shape of a JSON
- * web token in the finished line.
+ * Structured logs: pino, one JSON object per line. Secrets are kept out twice: by path, and by the shape of
+ * tokens and private keys in the finished line.
  */
 import { destination, pino } from 'pino';
 import { redactTokens } from './redact.ts';
@@ -29,16 +29,14 @@ export interface LoggerOptions {
   readonly write?: (line: string) => void;
 }
 
-const secretKeys = [
-  'token',
-  'password',
-  'kubeconfig',
-  'authorization',
-  'key',
-  'clientKey',
-  'data',
-  'stringData',
-  'values',
+/** Fields that may hold a credential, at the top or up to two levels down. */
+const secretKeys = ['token', 'password', 'kubeconfig', 'authorization', 'clientKey', 'data', 'stringData', 'values'];
+
+const secretPaths = [
+  ...secretKeys.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]),
+  // A key at the top is the name of an object; deeper down it is that of a client certificate.
+  '*.key',
+  '*.*.key',
 ];
 
 /** A logger whose lines carry no credentials. `error` and `err` fields are written with type, message and stack. */
@@ -52,7 +50,7 @@ export function createLogger(options: LoggerOptions = {}): Logger {
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { error: pino.stdSerializers.err, err: pino.stdSerializers.err },
-      redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '[redacted]' },
+      redact: { paths: secretPaths, censor: '[redacted]' },
       hooks: { streamWrite: redactTokens },
     },
     stream,
