@@ -139,6 +139,12 @@ test('given a probe address that the kubelet cannot reach, when synthesized, the
   expect(container(synthAgent({ image, envVars })).readinessProbe).toBeUndefined();
 });
 
+test('a probe goes to the address of the pod when the address is a variable, which the kubelet puts in elsewhere', () => {
+  const envVars = [{ name: 'FLEET_AGENT_PROBE_BIND_ADDRESS', value: '$(HOST_IP):9081' }];
+  const probe = container(synthAgent({ image, envVars, hostNetwork: true })).readinessProbe;
+  expect(probe?.httpGet).toEqual({ path: '/readyz', port: 9081, scheme: 'HTTP' });
+});
+
 test('given an address that is none, when synthesized, then the error names the variable', () => {
   const envVars = [{ name: 'FLEET_AGENT_PROBE_BIND_ADDRESS', value: '8081' }];
   expect(() => synthAgent({ image, envVars })).toThrow(

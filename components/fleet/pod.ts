@@ -145,7 +145,8 @@ function probes(address: BindAddress | undefined, hostNetwork: boolean) {
       path,
       port: address.port,
       scheme: 'HTTP',
-      ...(address.host === undefined ? {} : { host: address.host }),
+      // `$(HOST_IP)` is put in by the kubelet in the environment only; a probe without a host goes to the pod's address.
+      ...(address.host === undefined || address.host.includes('$(') ? {} : { host: address.host }),
     },
     periodSeconds: periodMs / 1000,
     timeoutSeconds: durations.probeTimeout / 1000,
