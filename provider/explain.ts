@@ -1,6 +1,6 @@
 /** From any error to one line that tells a user what happened, where, and what to do. */
 import { isMusterError, MusterError } from '../api/errors.ts';
-import { isApiError } from '../runtime/kube/api-error.ts';
+import { isApiError, isNamespaceTerminating } from '../runtime/kube/api-error.ts';
 import type { ApiError } from '../runtime/kube/api-error.ts';
 
 /** `[CODE] where: message. Hint`, for errors of every kind. `where` names the resource, such as `Cluster a/b`. */
@@ -20,6 +20,11 @@ export function explain(error: unknown, where: string): string {
 /** The refusals of an API server in our codes. */
 function fromApi(error: ApiError, where: string): MusterError {
   const { message } = error;
+  const terminating: boolean = isNamespaceTerminating(error as Error);
+  if (terminating) {
+    const hint = 'Wait until the namespace is gone, then run pulumi up again.';
+    return new MusterError('CONFLICT', message, { where, hint, retryable: true });
+  }
   switch (error.status) {
     case 401:
       return new MusterError('UNAUTHORIZED', message, {

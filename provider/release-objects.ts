@@ -2,33 +2,15 @@
 import { createHash } from 'node:crypto';
 import { annotations } from '../api/fleet/constants.ts';
 import { MusterError } from '../api/errors.ts';
+import { Leases } from '../api/kubernetes/workloads.ts';
 import type { KubeObject, ObjectKey, ResourceType } from '../api/resource.ts';
 import { apiVersionOf, keyOf, parseKey } from '../api/resource.ts';
+import { resourceTypeOf } from '../components/fleet/kinds.ts';
 import { covers } from '../runtime/kube/apply.ts';
 import type { KubeClient } from '../runtime/kube/client.ts';
 import { awaitGone } from './await-gone.ts';
 import { fieldManager } from './fleet-object.ts';
 import type { CallContext } from './handler.ts';
-
-/** Kinds that releases are made of: plural, and whether they live in a namespace. */
-const kinds: Readonly<Record<string, readonly [plural: string, namespaced: boolean]>> = {
-  CustomResourceDefinition: ['customresourcedefinitions', false],
-  Namespace: ['namespaces', false],
-  ValidatingAdmissionPolicy: ['validatingadmissionpolicies', false],
-  ValidatingAdmissionPolicyBinding: ['validatingadmissionpolicybindings', false],
-  PriorityClass: ['priorityclasses', false],
-  ServiceAccount: ['serviceaccounts', true],
-  ClusterRole: ['clusterroles', false],
-  ClusterRoleBinding: ['clusterrolebindings', false],
-  Role: ['roles', true],
-  RoleBinding: ['rolebindings', true],
-  NetworkPolicy: ['networkpolicies', true],
-  ConfigMap: ['configmaps', true],
-  Secret: ['secrets', true],
-  PodDisruptionBudget: ['poddisruptionbudgets', true],
-  Lease: ['leases', true],
-  Deployment: ['deployments', true],
-};
 
 /** What may have been there before a release, and must then outlive it. */
 const shared: ReadonlySet<string> = new Set(['Namespace', 'CustomResourceDefinition']);
@@ -43,17 +25,20 @@ export function nameOf(object: KubeObject): ObjectName {
 /** The inverse of {@link nameOf}. */
 export function addressOf(name: ObjectName): { type: ResourceType; key: ObjectKey } {
   const [path = '', key = ''] = name.split(' ');
-  const parts = path.split('/');
-  const kind = parts.pop() ?? '';
-  const version = parts.pop() ?? '';
-  const [plural, namespaced] = kinds[kind] ?? [];
-  if (plural === undefined || namespaced === undefined) {
+  return { type: typeOf(path.slice(path.lastIndexOf('/') + 1)), key: parseKey(key) };
+}
+
+function typeOf(kind: string): ResourceType {
+  // The agent makes it itself, so that it is in no manifest.
+  if (kind === Leases.kind) return Leases;
+  try {
+    return resourceTypeOf({ kind });
+  } catch {
     throw new MusterError('UNSUPPORTED', `objects of kind ${kind} are unknown to this pulumi-muster`, {
       where: 'objects',
       hint: 'Upgrade pulumi-muster in the directory of the Pulumi program.',
     });
   }
-  return { type: { group: parts.pop() ?? '', version, kind, plural, namespaced }, key: parseKey(key) };
 }
 
 /** Who a release's objects belong to: a stack may hold several releases on one cluster. */
@@ -74,7 +59,13 @@ export async function applyObjects(
 ): Promise<void> {
   const applyOne = async (object: KubeObject): Promise<void> => {
     const { type, key } = addressOf(nameOf(object));
-    const foreign = shared.has(object.kind) && isForeign(await client.find(type, key, { signal }), owner);
+    let found = shared.has(object.kind) ? await client.find(type, key, { signal }) : undefined;
+    if (found?.metadata.deletionTimestamp !== undefined) {
+      // Nothing can be made in what is going; an earlier release may have been removed a moment ago.
+      await awaitGone(client, type, key, found.metadata.uid, { signal });
+      found = undefined;
+    }
+    const foreign = isForeign(found, owner);
     await client.apply(type, foreign ? object : stamped(object, owner), { fieldManager, signal });
     if (!foreign) onApplied(nameOf(object));
   };

@@ -120,6 +120,7 @@ describe('HubRelease', () => {
     const stored = await host.create(hub());
     await host.delete(stored);
     expect((await client.get(Namespaces, { name: 'fleet-local' })).metadata.deletionTimestamp).toBeUndefined();
+    // The next release waits until it is gone.
     await client.delete(Namespaces, { name: 'fleet-local' });
   });
 
