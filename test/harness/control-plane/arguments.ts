@@ -68,8 +68,9 @@ function controllerManager(files: PlaneFiles, ports: PlanePorts): string[] {
     ...serving(files, ports['kube-controller-manager']),
     `--root-ca-file=${files.path('ca.crt')}`,
     `--service-account-private-key-file=${files.path('service-account.key')}`,
-    `--cluster-signing-cert-file=${files.path('ca.crt')}`,
-    `--cluster-signing-key-file=${files.path('ca.key')}`,
+    // For this signer alone: each of the four watches its files, and a user has 128 inotify instances on most machines.
+    `--cluster-signing-kube-apiserver-client-cert-file=${files.path('ca.crt')}`,
+    `--cluster-signing-kube-apiserver-client-key-file=${files.path('ca.key')}`,
     '--use-service-account-credentials=true',
     // Each of its 45 controllers first asks for a ServiceAccount and a token; at the default 20 requests a second that
     // keeps the first Pod waiting for 5 s.

@@ -147,8 +147,11 @@ export class Node {
       const logs = ['import.log', 'containerd.log', 'kubelet.log'].map(
         (name) => `--- ${name}\n${tailOf(join(this.dir, name), 8)}`,
       );
-      const message = error instanceof Error ? error.message : String(error);
-      throw new MusterError('INTERNAL', `${message}\n${logs.join('\n')}`, { cause: error });
+      const text = [error instanceof Error ? error.message : String(error), ...logs].join('\n');
+      const hint = text.includes('too many open files')
+        ? 'Raise the number of inotify instances: sysctl fs.inotify.max_user_instances=1024.'
+        : `Its whole logs are in ${this.dir}.`;
+      throw new MusterError('INTERNAL', text, { hint, cause: error });
     } finally {
       wait.abort();
       ready.catch(() => undefined); // reported above, or aborted here
