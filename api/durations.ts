@@ -37,6 +37,8 @@ export const durations = {
   agentRenewalRetryLongest: 3_600_000,
   /** A failure that lasts is repeated as an Event this often, so that it is still there when someone looks. */
   agentEventRepeat: 10 * 60_000,
+  /** When an agent's process hands back what its start left in memory: registered, usually, and idle. */
+  agentMemoryRelease: 10_000,
   /** Longest single timer: timers of Node overflow at 24.8 days. */
   agentLongestWait: 24 * 3_600_000,
 
@@ -143,6 +145,8 @@ export const durations = {
   /** Pause between those tries; doubled each time. */
   edgeDetachRetryFirst: 500,
   edgeDetachRetryLast: 15_000,
+  /** How long a token waits for the first list of its workspace's Secrets before it looks for itself. */
+  workspaceOpen: 2_000,
   /** A client of a downstream cluster that was not used for this long is closed. */
   edgeClientIdle: 10 * 60_000,
   /** Fault of a single object (not of the API server): tried again this late at most, as an event will come. */

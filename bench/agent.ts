@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Clusters } from '../api/fleet/kinds.ts';
 import { TcpCut } from '../test/harness/index.ts';
-import { countRequests, difference, total } from './api-requests.ts';
+import { claimPort } from '../test/harness/run/claims.ts';
 import { Edge } from './edge.ts';
 import type { BenchOptions } from './options.ts';
 import { cpuMs, rssMb } from './process-usage.ts';
@@ -12,8 +12,11 @@ import { type Target, openTarget, workspace } from './target.ts';
 import { makeToken } from './token.ts';
 import { firstMatch } from './watching.ts';
 
+/** Between its start and the first look: longer than `durations.agentMemoryRelease`. */
+const settleMs = 12_000;
+
 /** How long a registered agent is watched. Its heart beats once in 15 minutes, so this sees everything else. */
-const idleMs = 60_000;
+const idleMs = 30_000;
 
 export async function agent(options: BenchOptions): Promise<object> {
   const target = await openTarget(options);
@@ -39,7 +42,13 @@ async function once(target: Target, edge: Edge, name: string): Promise<Figures> 
   const seen = await firstMatch(target.admin, Clusters, { namespace: workspace }, ({ spec, status }) =>
     Boolean(spec?.clientID === name && status?.agent?.lastSeen),
   );
-  const started = await edge.startAgent();
+  // As in a Pod: with its probes and metrics.
+  const ports = [await claimPort(), await claimPort()];
+  const [probe, metrics] = ports.map(({ value }) => `127.0.0.1:${value}`);
+  const started = await edge.startAgent({
+    FLEET_AGENT_PROBE_BIND_ADDRESS: probe ?? '0',
+    FLEET_AGENT_METRICS_BIND_ADDRESS: metrics ?? '0',
+  });
   try {
     // The relay tells when the agent first talks to the hub; the API server's own metrics tell only that it did.
     let firstContact = Number.NaN;
@@ -48,22 +57,32 @@ async function once(target: Target, edge: Edge, name: string): Promise<Figures> 
       await pause(1);
     }
     await Promise.race([seen.found, started.process.failure()]);
-    await pause(5000);
+    for (const path of [`http://${probe}/readyz`, `http://${metrics}/metrics`]) await (await fetch(path)).text();
+    await pause(settleMs);
     const pids = [started.process.pid];
-    const before = await countRequests(target.config);
+    const ofHub = async (): Promise<number> =>
+      await requestsTo(new URL(relay.server).host, `http://${metrics}/metrics`);
+    const before = await ofHub();
     const cpuBefore = cpuMs(pids) ?? 0;
     await pause(idleMs);
     return {
       firstHubContactMs: firstContact,
       rssMb: rssMb(pids) ?? null,
       anonymousMb: rssMb(pids, 'RssAnon') ?? null,
-      // The control plane's own requests are among them: compare with a run of a hub without agents.
-      hubRequestsPerMinute: total(difference(before, await countRequests(target.config))),
+      hubRequestsPerMinute: (((await ofHub()) - before) * 60_000) / idleMs,
       hubConnections: relay.connections,
-      cpuMsPerMinute: (cpuMs(pids) ?? 0) - cpuBefore,
+      cpuMsPerMinute: (((cpuMs(pids) ?? 0) - cpuBefore) * 60_000) / idleMs,
     };
   } finally {
     await started.process.stop();
     await relay.close();
+    for (const port of ports) port.release();
   }
+}
+
+/** Requests that the agent says it has sent to `host`. */
+async function requestsTo(host: string, metricsUrl: string): Promise<number> {
+  const lines = (await (await fetch(metricsUrl)).text()).split('\n');
+  const counts = lines.filter((line) => line.startsWith('rest_client_requests_total{') && line.includes(`"${host}"`));
+  return counts.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }

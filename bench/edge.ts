@@ -58,8 +58,10 @@ export class Edge {
     }
   }
 
-  /** Starts the agent's process as its ServiceAccount; `at` is when. */
-  async startAgent(): Promise<{ process: ManagedProcess; at: number }> {
+  /** Starts the agent's process as its ServiceAccount; `at` is when. `environment` is added to a Deployment's. */
+  async startAgent(
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<{ process: ManagedProcess; at: number }> {
     const account = { namespace, name: agentNames.serviceAccount };
     const { token } = await this.client.createToken(account, { expirationSeconds: 24 * 3600 });
     const kubeconfig = join(this.plane.dir, 'agent.kubeconfig');
@@ -71,7 +73,7 @@ export class Edge {
       command,
       args: [...args, '--kubeconfig', kubeconfig, '--namespace', namespace],
       logFile: join(this.plane.dir, 'agent.log'),
-      env: agentEnvironment,
+      env: { ...agentEnvironment, ...environment },
     });
     return { process: agent, at };
   }

@@ -1,11 +1,22 @@
 /** Settings of the JavaScript engine for a process that idles nearly all of its life. */
 import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { durations } from '../../api/durations.ts';
 
 /**
- * Turns the optimizing compilers off. An agent wakes up a few times an hour, so their code is never worth the 8 MB of
- * resident memory that it and they take (measured: 71 → 62 MB, with no more CPU time). Call first thing in the process;
- * not in one that serves other purposes.
+ * Turns the optimizing compilers off and, once the process has settled, hands back what its start has left in memory.
+ * An agent wakes up a few times an hour, so optimized code is never worth the memory that it and its compilers take
+ * (measured: 71 → 64 MB resident without more CPU time, 3 MB less after the collection). Call first thing in the
+ * process; not in one that serves other purposes.
  */
 export function keepSmall(): void {
   for (const flag of ['--no-opt', '--no-maglev', '--no-sparkplug']) setFlagsFromString(flag);
+  setTimeout(collectGarbage, durations.agentMemoryRelease).unref();
+}
+
+/** A heap of a few MB that hardly grows is otherwise never collected in full. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as (options: { type: string; flavor: string }) => void;
+  collect({ type: 'major', flavor: 'last-resort' });
 }

@@ -30,8 +30,8 @@ export interface Registered {
 export async function register(context: AgentContext, bootstrap: Bootstrap, signal: AbortSignal): Promise<Registered> {
   const { edge } = context;
   const { values } = bootstrap;
-  const config = await readAgentConfig(context, signal);
-  const clientID = config.clientID || (await clusterUid(context, signal));
+  const [config, uid] = await Promise.all([readAgentConfig(context, signal), clusterUid(context, signal)]);
+  const clientID = config.clientID || uid;
   const { request, secret } = await attempt(edge, 'edge', () =>
     remember(edge, bootstrap.secret, values, clientID, { signal }),
   );
