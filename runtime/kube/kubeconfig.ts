@@ -5,7 +5,6 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
-import { stringify } from 'yaml';
 import { MusterError } from '../../api/errors.ts';
 import type { ClientConfig, ExecPlugin } from './client-config.ts';
 import type { Fields } from './kubeconfig-reader.ts';
@@ -13,7 +12,6 @@ import {
   absolute,
   file,
   flag,
-  goYaml,
   invalid,
   mapping,
   mappings,
@@ -202,7 +200,10 @@ export function loadKubeconfigFile(path?: string, options: { context?: string } 
   return parseKubeconfig(content, { policy: 'user', baseDir: dirname(name), ...options });
 }
 
-/** A kubeconfig text with one cluster, one user with a token and one context. `ca` is PEM. */
+/**
+ * A kubeconfig text with one cluster, one user with a token and one context. `ca` is PEM. It is written as JSON, which
+ * every reader of YAML takes and which an agent reads back without a YAML parser.
+ */
 export function formatKubeconfig(config: {
   server: string;
   ca?: string;
@@ -230,5 +231,5 @@ export function formatKubeconfig(config: {
     ],
     'current-context': name,
   };
-  return stringify(document, goYaml);
+  return `${JSON.stringify(document, undefined, 2)}\n`;
 }
