@@ -1,6 +1,6 @@
 /**
  * A cluster on this machine, as a Pulumi resource: stands in for EKS, GKE, k3s and the like. A service on a Unix socket
- * makes it (test/harness/cluster-service.ts): PUT, GET and DELETE of /clusters/NAME, answered with its kubeconfig.
+ * makes it (test/harness/cluster-service/): PUT, GET and DELETE of /clusters/NAME, answered with its kubeconfig.
  */
 import * as pulumi from '@pulumi/pulumi';
 

@@ -13,10 +13,10 @@ import { httpGet } from '../http-get.ts';
 import { limits } from '../limits.ts';
 import { ManagedProcess } from '../managed-process.ts';
 import type { KeyPair } from '../pki/authority.ts';
-import { poll } from '../poll.ts';
 import { claimPort } from '../run/claims.ts';
 import type { Claim } from '../run/claims.ts';
 import { currentRun } from '../run/run.ts';
+import { waitReady } from '../wait-ready.ts';
 import { argumentsOf } from './arguments.ts';
 import type { Component, PlanePorts } from './arguments.ts';
 import { kubeconfigText, planeFiles } from './files.ts';
@@ -218,20 +218,12 @@ export class ControlPlane {
     await this.#wait(component, () => this.#isReady(component));
   }
 
-  /** Waits for a component that must stay up meanwhile. */
   async #wait(component: Component, look: () => Promise<true | undefined>): Promise<void> {
-    const running = this.#processes.get(component);
-    const wait = new AbortController();
-    const ready = poll(look, { what: `${component} of ${this.name}`, limitMs: limits.start, signal: wait.signal });
-    try {
-      await Promise.race(running === undefined ? [ready] : [ready, running.failure()]);
-    } catch (error) {
-      if (!(error instanceof MusterError) || error.code !== 'TIMEOUT' || running === undefined) throw error;
-      throw new MusterError('TIMEOUT', `${error.message}; its log ends with\n${running.logTail()}`, { cause: error });
-    } finally {
-      wait.abort();
-      ready.catch(() => undefined); // its own end was reported above or no longer matters
+    const program = this.#processes.get(component);
+    if (program === undefined) {
+      throw new MusterError('INVALID_ARGUMENT', `${this.name} was started without ${component}`);
     }
+    await waitReady(program, look, { what: `${component} of ${this.name}`, limitMs: limits.start });
   }
 
   async #isReady(component: Component): Promise<true | undefined> {

@@ -18,6 +18,7 @@ import { claimAddress } from '../run/claims.ts';
 import type { Claim } from '../run/claims.ts';
 import { removeCgroup } from '../run/clean.ts';
 import { currentRun } from '../run/run.ts';
+import { waitReady } from '../wait-ready.ts';
 import { cgroupMountPoints, currentHierarchies, makeCgroups, nodeCgroups } from './cgroups.ts';
 import {
   containerdConfiguration,
@@ -133,16 +134,11 @@ export class Node {
 
   /** Waits until its kubelet runs and has told the API that it is Ready. */
   async ready(): Promise<void> {
-    const process = this.#process;
-    if (process === undefined) throw new MusterError('INTERNAL', `node ${this.name} was not started`);
-    const wait = new AbortController();
-    const ready = poll(() => this.#isReady(), {
-      what: `node ${this.name} to be Ready`,
-      limitMs: limits.nodeReady,
-      signal: wait.signal,
-    });
+    const program = this.#process;
+    if (program === undefined) throw new MusterError('INTERNAL', `node ${this.name} was not started`);
     try {
-      await Promise.race([ready, process.failure()]);
+      const what = `node ${this.name} to be Ready`;
+      await waitReady(program, () => this.#isReady(), { what, limitMs: limits.nodeReady });
     } catch (error) {
       const logs = ['import.log', 'containerd.log', 'kubelet.log'].map(
         (name) => `--- ${name}\n${tailOf(join(this.dir, name), 8)}`,
@@ -152,9 +148,6 @@ export class Node {
         ? 'Raise the number of inotify instances: sysctl fs.inotify.max_user_instances=1024.'
         : `Its whole logs are in ${this.dir}.`;
       throw new MusterError('INTERNAL', text, { hint, cause: error });
-    } finally {
-      wait.abort();
-      ready.catch(() => undefined); // reported above, or aborted here
     }
   }
 
