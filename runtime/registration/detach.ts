@@ -17,6 +17,8 @@ export type DetachProgress =
       readonly state: 'waiting';
       readonly reason: string;
       readonly message: string;
+      /** False: the steps after it need not wait for it, only the end has to. Default: true. */
+      readonly blocks?: boolean;
       /** Look again after this even if no event comes. */
       readonly againMs?: number;
     };
@@ -24,15 +26,18 @@ export type DetachProgress =
 export const done: DetachProgress = { state: 'done' };
 
 /**
- * Runs the steps in order up to the first that waits. Returns `undefined` when all are done, else the step that waits
- * and why. A step that throws ends the run with its error.
+ * Runs the steps in order up to the first that waits and blocks. Returns `undefined` when all are done, else the first
+ * step that waits, and why. A step that throws ends the run with its error.
  */
 export async function runDetach(
   steps: readonly DetachStep[],
 ): Promise<{ step: string; progress: Extract<DetachProgress, { state: 'waiting' }> } | undefined> {
+  let first: { step: string; progress: Extract<DetachProgress, { state: 'waiting' }> } | undefined;
   for (const step of steps) {
     const progress = await step.run();
-    if (progress.state === 'waiting') return { step: step.name, progress };
+    if (progress.state === 'done') continue;
+    first ??= { step: step.name, progress };
+    if (progress.blocks !== false) break;
   }
-  return undefined;
+  return first;
 }

@@ -12,10 +12,13 @@ import { poll } from '../harness/index.ts';
 import type { RunningHub } from './running-hub.ts';
 import { registrationNamespace } from './running-hub.ts';
 
+/** A hub of any kind, as its administrator sees it. */
+export type AtHub = Pick<RunningHub, 'admin'>;
+
 export const workspace = 'fleet-default';
 const apiVersion = 'fleet.cattle.io/v1alpha1';
 
-export async function createToken(hub: RunningHub, name: string, ttl?: string): Promise<ClusterRegistrationToken> {
+export async function createToken(hub: AtHub, name: string, ttl?: string): Promise<ClusterRegistrationToken> {
   const spec = ttl === undefined ? {} : { ttl };
   const metadata = { name, namespace: workspace };
   return await hub.admin.create(ClusterRegistrationTokens, {
@@ -27,7 +30,7 @@ export async function createToken(hub: RunningHub, name: string, ttl?: string): 
 }
 
 /** Values of a token, once the hub has written them. */
-export async function valuesOf(hub: RunningHub, name: string): Promise<BootstrapValues> {
+export async function valuesOf(hub: AtHub, name: string): Promise<BootstrapValues> {
   const secret = await poll(() => hub.admin.find(Secrets, { namespace: workspace, name }), {
     what: `values of ${name}`,
   });
@@ -88,7 +91,7 @@ export function cluster(name: string, spec: Cluster['spec'], metadata: Cluster['
 
 /** Waits until `look` likes a Cluster. */
 export async function clusterThat(
-  hub: RunningHub,
+  hub: AtHub,
   name: string,
   look: (cluster: Cluster) => boolean,
   what: string,

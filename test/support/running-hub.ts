@@ -20,7 +20,11 @@ export const registrationNamespace = 'cattle-fleet-clusters-system';
 
 export interface RunningHub extends HubPlane {
   /** Starts (another) hub process; `server` may be that of a proxy. */
-  start(options?: { server?: string; client?: KubeClient }): Promise<void>;
+  start(options?: { server?: string; ca?: string; client?: KubeClient }): Promise<void>;
+  /** A client with the hub's own rights; the caller closes it. */
+  newHubClient(): Promise<KubeClient>;
+  /** Runs a hub beside with this client; `abandon` forgets it without waiting for its end, as after SIGKILL. */
+  startApart(client: KubeClient): { abandon(): void };
   /** Ends the hub and waits until it has. */
   stop(): Promise<void>;
   /** Writes the hub's configuration; address and CA are those of the plane unless given. */
@@ -67,7 +71,7 @@ export async function startRunningHub(name: string, options: { started?: boolean
     const lines = (await metrics.text()).split('\n').filter((line) => line.startsWith('rest_client_requests_total{'));
     return lines.filter((line) => methods.test(line)).reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   };
-  const writes = (): Promise<number> => requests(/method="(POST|PUT|PATCH|DELETE)"/);
+  const writes = async (): Promise<number> => await requests(/method="(POST|PUT|PATCH|DELETE)"/);
   const quiet = async (): Promise<void> => {
     let last = -1;
     let since = 0;
@@ -92,21 +96,32 @@ export async function startRunningHub(name: string, options: { started?: boolean
     await ending?.running;
     await ending?.client.close();
   };
-  const start: RunningHub['start'] = async ({ server = plane.server, client: given } = {}) => {
+  const newHubClient = async (server = plane.server, ca = plane.ca): Promise<KubeClient> => {
     const account = { namespace: systemNamespace, name: hubNames.serviceAccount };
     const { token } = await admin.createToken(account, { expirationSeconds: 3600 });
-    const client =
-      given ?? createClient({ server, ca: plane.ca, token, contextName: name }, { userAgent: 'muster-hub', metrics });
+    return createClient({ server, ca, token, contextName: name }, { userAgent: 'muster-hub', metrics });
+  };
+  const run = (client: KubeClient, signal: AbortSignal): Promise<void> =>
+    runHub({ client, namespace: systemNamespace, logger, leaderElect: false }, signal);
+  const start: RunningHub['start'] = async ({ server, ca, client: given } = {}) => {
+    const client = given ?? (await newHubClient(server, ca));
     const controller = new AbortController();
-    const running = runHub({ client, namespace: systemNamespace, logger, leaderElect: false }, controller.signal);
+    const running = run(client, controller.signal);
     running.catch((error: unknown) => lines.push(`hub ended: ${String(error)}`));
     current = { controller, running, client };
+  };
+  const startApart: RunningHub['startApart'] = (client) => {
+    const controller = new AbortController();
+    run(client, controller.signal).catch(() => undefined);
+    return { abandon: () => controller.abort() };
   };
   await configure({});
   if (options.started !== false) await start();
   return {
     ...hubPlane,
     start,
+    newHubClient: () => newHubClient(),
+    startApart,
     stop,
     configure,
     asBearer,

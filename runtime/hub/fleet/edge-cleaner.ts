@@ -27,7 +27,8 @@ export interface EdgeCleaner {
 export function createEdgeCleaner(context: HubContext, edges: EdgeClients, lifetime: AbortSignal): EdgeCleaner {
   const tries = new Map<string, number>();
   const finished = new Set<string>();
-  const watched = new Set<string>();
+  /** Clusters whose agent is gone, with the namespace downstream that is on its way. */
+  const watched = new Map<string, string>();
 
   async function attempt(cluster: Cluster, signal: AbortSignal): Promise<KubeObject | undefined> {
     const client = edges.get((await readKubeconfig(context, cluster, signal)).config);
@@ -47,9 +48,9 @@ export function createEdgeCleaner(context: HubContext, edges: EdgeClients, lifet
   /** Tells the Cluster's reconcile when the namespace downstream is gone. */
   function watchGone(client: KubeClient, namespace: KubeObject, key: string): void {
     if (watched.has(key)) return;
-    watched.add(key);
     const signal = AbortSignal.any([lifetime, AbortSignal.timeout(durations.edgeDetachDeadline)]);
     const { name = '', resourceVersion = '' } = namespace.metadata;
+    watched.set(key, name);
     const run = async (): Promise<void> => {
       const events = client.watch(Namespaces, { fieldSelector: `metadata.name=${name}`, resourceVersion, signal });
       for await (const event of events) if (event.type === 'DELETED') break;
@@ -74,12 +75,14 @@ export function createEdgeCleaner(context: HubContext, edges: EdgeClients, lifet
       const key = `${keyOf(cluster)}/${cluster.metadata.uid ?? ''}`;
       if (!cluster.spec?.kubeConfigSecret || finished.has(key)) return done;
       if (cluster.metadata.annotations?.[skipEdgeAnnotation] === 'true') return finish(key);
+      const leaving = watched.get(keyOf(cluster));
+      if (leaving !== undefined) return goingDown(leaving);
       try {
         const namespace = await attempt(cluster, signal);
         if (namespace === undefined) return finish(key);
         return overdue(cluster)
           ? giveUp(cluster, key, `namespace ${namespace.metadata.name ?? ''} downstream is still being deleted`)
-          : waiting(`waiting until namespace ${namespace.metadata.name ?? ''} downstream is gone`, reasons.deleting);
+          : goingDown(namespace.metadata.name ?? '');
       } catch (error) {
         if (!(error instanceof ImportFault)) throw error;
         if (cluster.status?.agentDeployedGeneration == null) return finish(key); // nothing is known to be there
@@ -103,6 +106,11 @@ export function createEdgeCleaner(context: HubContext, edges: EdgeClients, lifet
 
 function overdue(cluster: Cluster): boolean {
   return Date.now() - Date.parse(cluster.metadata.deletionTimestamp ?? '') > durations.edgeDetachDeadline;
+}
+
+/** The agent is gone; the rest of the detachment need not wait for its namespace. */
+function goingDown(namespace: string): DetachProgress {
+  return { ...waiting(`waiting until namespace ${namespace} downstream is gone`, reasons.deleting), blocks: false };
 }
 
 function waiting(message: string, reason: string): Extract<DetachProgress, { state: 'waiting' }> {

@@ -269,7 +269,7 @@ describe('faults', () => {
     const proxy = await FaultProxy.start(hub.plane);
     try {
       await hub.stop();
-      await hub.start({ server: proxy.server });
+      await hub.start({ server: proxy.server, ca: proxy.ca });
       proxy.fail({ match: { method: 'POST', path: 'rolebindings' }, slowMs: 1000 });
       const request = await ask(agent, { clientID: 'slow-rights', token: 'tok' });
       const answer = await answerTo(agent, request);

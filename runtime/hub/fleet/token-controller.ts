@@ -86,6 +86,7 @@ async function issue(
 ): Promise<void> {
   const { namespace = '', name = '', uid = '' } = token.metadata;
   const account = { namespace, name: tokenServiceAccountName({ name, uid }) };
+  await context.secrets.whenOpen(namespace, signal);
   const known = context.serviceAccounts.get(keyOf(account));
   const current = context.secrets.get(`${namespace}/${name}`);
   if (known === undefined || !isCurrent(context, token, current, known.metadata.uid)) {

@@ -21,6 +21,9 @@ export function createWorkspaceController(
     async reconcile(name, { signal }) {
       const namespace = workspaces.get(name);
       if (namespace === undefined || namespace.metadata.deletionTimestamp !== undefined) return;
+      // most are open already, and a start must not write
+      const key = { namespace: name, name: hubNames.namespaceBinding };
+      if ((await client.find(RoleBindings, key, { signal })) !== undefined) return;
       await ensureObject(
         client,
         {

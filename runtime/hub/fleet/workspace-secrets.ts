@@ -2,6 +2,7 @@
  * Secrets of the workspaces: kubeconfigs and values of tokens. The hub may read Secrets only in namespaces that are
  * bound to it, so there is one cache for each, started when an administrator opens the namespace.
  */
+import { durations } from '../../../api/durations.ts';
 import type { Namespace, Secret } from '../../../api/kubernetes/core.ts';
 import { Secrets } from '../../../api/kubernetes/core.ts';
 import type { Cache, CacheEvent } from '../../kube/cache.ts';
@@ -16,6 +17,8 @@ export interface WorkspaceSecrets extends Runnable {
   get(key: string): Secret | undefined;
   /** Whether the Secrets of this namespace are known. */
   isOpen(namespace: string): boolean;
+  /** As `isOpen`, but waits for the first list of a namespace that is just being opened (at the hub's start). */
+  whenOpen(namespace: string, signal: AbortSignal): Promise<boolean>;
   remember(secret: Secret): void;
   subscribe(handler: (event: CacheEvent<Secret>) => void): void;
 }
@@ -66,6 +69,13 @@ export function createWorkspaceSecrets(
       return version(mine) > version(cached) ? mine : cached;
     },
     isOpen: (namespace) => open.get(namespace)?.cache.synced === true,
+    async whenOpen(namespace, signal) {
+      const cache = open.get(namespace)?.cache;
+      if (cache === undefined || cache.synced) return cache !== undefined;
+      const limit = AbortSignal.timeout(durations.workspaceOpen);
+      await cache.whenSynced(AbortSignal.any([signal, limit])).catch(() => undefined);
+      return cache.synced;
+    },
     remember(secret) {
       const key = `${secret.metadata.namespace ?? ''}/${secret.metadata.name ?? ''}`;
       written.set(key, withoutData(secret));
