@@ -6,6 +6,7 @@ import { checkTask } from './tasks/check.ts';
 import { docsTask } from './tasks/docs.ts';
 import { formatTask } from './tasks/format.ts';
 import { imageTask } from './tasks/image.ts';
+import { interopTask } from './tasks/interop.ts';
 import { testTask } from './tasks/test.ts';
 import { toolsTask } from './tasks/tools.ts';
 import type { Task } from './tasks/task.ts';
@@ -22,6 +23,7 @@ const tasks: Readonly<Record<string, Task>> = {
   start,
   synth,
   test: testTask,
+  'test:interop': interopTask,
   tools: toolsTask,
   typecheck: checkTask('typecheck'),
 };

@@ -50,14 +50,21 @@ export function tallyOf(report: Report | undefined, exitCode: number): Tally {
 }
 
 /** Vitest with its own progress on our streams; its report tells what to add up. */
-async function runVitest(args: readonly string[]): Promise<Tally> {
+export async function runVitest(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Tally> {
   const folder = join(repositoryRoot, '.muster');
   const reportPath = join(folder, `vitest-${process.pid}.json`);
   await mkdir(folder, { recursive: true });
   const options = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${reportPath}`];
   const exitCode = await new Promise<number>((resolve, reject) => {
     const vitest = join(npmBinFolder, 'vitest');
-    const child = spawn(process.execPath, [vitest, ...options, ...args], { cwd: repositoryRoot, stdio: 'inherit' });
+    const child = spawn(process.execPath, [vitest, ...options, ...args], {
+      cwd: repositoryRoot,
+      env: { ...process.env, ...environment },
+      stdio: 'inherit',
+    });
     process.on('SIGINT', () => undefined);
     for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
     child.once('error', reject);

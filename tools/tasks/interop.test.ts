@@ -1,0 +1,45 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseInterop } from './interop.ts';
+
+let dir: string;
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'interop-'));
+  mkdirSync(join(dir, 'bin'));
+  for (const name of ['controller', 'agent']) {
+    writeFileSync(join(dir, 'bin', name), '');
+    chmodSync(join(dir, 'bin', name), 0o755);
+  }
+});
+afterEach(() => rmSync(dir, { recursive: true }));
+
+const paths = ['--fleet-controller', 'bin/controller', '--fleet-agent', 'bin/agent'];
+
+describe('parseInterop', () => {
+  it.each([
+    [[], '--fleet-controller is missing'],
+    [paths.slice(0, 2), '--fleet-agent is missing'],
+    [[...paths.slice(0, 3), 'bin/none'], '--fleet-agent: bin/none is not a program'],
+    [[...paths.slice(0, 3), 'bin'], '--fleet-agent: bin is not a program'],
+    [[...paths, '--fleet-charts', 'bin'], '--fleet-charts: bin has no charts'],
+  ])('says what is wrong with %j', (args, message) => {
+    expect(() => parseInterop(args, dir)).toThrow(message);
+  });
+
+  it('takes paths from where the user is, and does without charts', () => {
+    expect(parseInterop([...paths, 'takeover'], dir)).toEqual({
+      controller: join(dir, 'bin', 'controller'),
+      agent: join(dir, 'bin', 'agent'),
+      charts: undefined,
+      filters: ['takeover'],
+    });
+  });
+
+  it('finds the charts beside the programs', () => {
+    for (const chart of ['fleet', 'fleet-agent']) mkdirSync(join(dir, 'charts', chart), { recursive: true });
+    expect(parseInterop(paths, dir).charts).toBe(join(dir, 'charts'));
+  });
+});
