@@ -125,6 +125,8 @@ export const clusterStatusRules: readonly PolicyRule[] = [
 
 /** ClusterRole muster-credential-renewal, bound in a cluster namespace. */
 export const credentialRenewalRules: readonly PolicyRule[] = [
+  // All that other agents may do: one binding for each registration instead of two.
+  ...bundleDeploymentRules,
   // The agent's next token. Whose and for how long: policy muster-agent-tokens.
   { apiGroups: [core], resources: ['serviceaccounts/token'], verbs: ['create'] },
 ];

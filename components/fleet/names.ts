@@ -9,7 +9,7 @@ export const grantRoles = {
   content: clusterRoleNames.content,
   /** Request ServiceAccount, in its workspace: report in the status of its Cluster (whose: policy agentStatus). */
   clusterStatus: 'muster-cluster-status',
-  /** Request ServiceAccount of an agent of ours, in its cluster namespace: issue itself the next short-lived token. */
+  /** As bundleDeployment, for an agent of ours: may also issue itself its next short-lived token. */
   credentialRenewal: 'muster-credential-renewal',
   /** The hub itself, in each namespace that it keeps Secrets or Roles in. */
   hubNamespace: 'muster-hub-namespace',

@@ -131,8 +131,8 @@ function announce(context: HubContext, before: Cluster, after: Cluster): void {
     if (is === undefined || (was?.status === is.status && was.reason === is.reason)) continue;
     if (is.status === 'False' && is.reason !== reasons.waitingForAgent) {
       context.events.event(after, 'Warning', is.reason ?? type, is.message ?? type);
-    } else if (type === conditionTypes.online && is.status === 'True') {
-      context.events.event(after, 'Normal', reasons.checkedIn, 'the agent reports');
+    } else if (type === conditionTypes.online && was?.status === 'False' && is.status === 'True') {
+      context.events.event(after, 'Normal', reasons.checkedIn, 'the agent reports again');
     }
   }
 }

@@ -62,6 +62,8 @@ export function grantRights(scope: GrantScope): GrantObject[] {
   const account = accountOf(scope);
   const name = request.metadata.name ?? '';
   const workspace = request.metadata.namespace ?? '';
+  // an agent of ours may issue itself its next token, too
+  const bundles = isRotating(request) ? grantRoles.credentialRenewal : grantRoles.bundleDeployment;
   const subjects: Subject[] = [{ kind: 'ServiceAccount', ...account }];
   const base = { labels: { ...managedLabels }, annotations: trace(scope) };
 
@@ -72,7 +74,7 @@ export function grantRights(scope: GrantScope): GrantObject[] {
     // nothing in the cluster namespace may run as the agent by accident
     automountServiceAccountToken: false,
   };
-  const rights: GrantObject[] = [
+  return [
     { type: ServiceAccounts, object: serviceAccount },
     {
       type: RoleBindings,
@@ -82,7 +84,7 @@ export function grantRights(scope: GrantScope): GrantObject[] {
       type: RoleBindings,
       object: binding(
         { name, namespace: account.namespace, ...base },
-        role('ClusterRole', grantRoles.bundleDeployment),
+        role('ClusterRole', bundles),
         subjects,
       ),
     },
@@ -94,19 +96,6 @@ export function grantRights(scope: GrantScope): GrantObject[] {
       },
     },
   ];
-  if (isRotating(request)) {
-    const renewal = { name: renewalBindingName(name), namespace: account.namespace, ...base };
-    rights.push({
-      type: RoleBindings,
-      object: binding(renewal, role('ClusterRole', grantRoles.credentialRenewal), subjects),
-    });
-  }
-  return rights;
-}
-
-/** Binding that lets an agent issue itself its next token. */
-export function renewalBindingName(requestName: string): string {
-  return `${requestName}-renewal`;
 }
 
 /** The right without which an original agent gives up at its first step. */

@@ -6,7 +6,6 @@ import type { ObjectKey, ResourceType } from '../../../api/resource.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
 import { indexes, requestOf } from './caches.ts';
 import type { HubContext } from './context.ts';
-import { renewalBindingName } from './registration-grant.ts';
 
 /**
  * Removes everything that was granted to the request `namespace/name`. The accounts go last: they are how this is found
@@ -28,7 +27,6 @@ export async function revokeGrant(context: HubContext, requestKey: string, signa
     const clusterNamespace = metadata.namespace ?? '';
     if (context.namespaces.get(clusterNamespace)?.metadata.deletionTimestamp !== undefined) continue;
     work.push(remove(RoleBindings, { namespace: clusterNamespace, name }));
-    work.push(remove(RoleBindings, { namespace: clusterNamespace, name: renewalBindingName(name) }));
   }
   await Promise.all(work);
   if (answers.length > 0) await context.readers.revoke(new Set(answers.map(({ metadata }) => metadata.name ?? '')));
