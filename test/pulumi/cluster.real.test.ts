@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { annotations } from '../../api/fleet/constants.ts';
 import { Clusters } from '../../api/fleet/kinds.ts';
 import { clusterNamespace } from '../../api/fleet/names.ts';
@@ -9,6 +9,9 @@ import type { KubeClient } from '../../runtime/kube/client.ts';
 import { ControlPlane, FaultProxy } from '../harness/index.ts';
 import { DynamicHost, inputsOf } from './dynamic-host.ts';
 import { readyStatus, ScriptedHub } from './scripted-hub.ts';
+
+// Whole installations on a control plane of two cores that other tests use as well.
+vi.setConfig({ testTimeout: 120_000 });
 
 let plane: ControlPlane;
 let other: ControlPlane;

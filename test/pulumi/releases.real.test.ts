@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { agentNames, annotations, secretNames } from '../../api/fleet/constants.ts';
 import { formatValues } from '../../api/fleet/bootstrap-values.ts';
 import { Clusters } from '../../api/fleet/kinds.ts';
@@ -17,6 +17,9 @@ import { ScriptedWorkloads, withoutDeployments } from './scripted-workloads.ts';
 
 const system = 'cattle-fleet-system';
 const image = 'example.test/muster:1';
+
+// Whole installations on a control plane of two cores that other tests use as well.
+vi.setConfig({ testTimeout: 120_000 });
 
 let plane: ControlPlane;
 let other: ControlPlane;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ClusterRegistrationTokens } from '../../api/fleet/kinds.ts';
 import { parseValues } from '../../api/fleet/bootstrap-values.ts';
 import { Secrets } from '../../api/kubernetes/core.ts';
@@ -8,6 +8,9 @@ import type { KubeClient } from '../../runtime/kube/client.ts';
 import { ControlPlane } from '../harness/index.ts';
 import { DynamicHost, inputsOf } from './dynamic-host.ts';
 import { ScriptedHub } from './scripted-hub.ts';
+
+// Whole installations on a control plane of two cores that other tests use as well.
+vi.setConfig({ testTimeout: 120_000 });
 
 let plane: ControlPlane;
 let client: KubeClient;
