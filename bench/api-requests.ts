@@ -2,9 +2,12 @@
 import { request } from 'node:https';
 import type { ClientConfig } from '../runtime/kube/client-config.ts';
 
+const byTheClock: ReadonlySet<string> = new Set(['', 'leases', 'endpoints', 'endpointslices']);
+
 /**
- * Reads `apiserver_request_total`. Not counted: watches, which last and are one per client; leases, which are renewed
- * by the clock whether anything happens or not; and paths that are no resources, such as this one.
+ * Reads `apiserver_request_total`. Not counted: watches, which last and are one per client; leases and the API
+ * server's own endpoints, which are renewed by the clock whether anything happens or not; and paths that are no
+ * resources, such as this one.
  */
 export async function countRequests(config: ClientConfig): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
@@ -12,7 +15,7 @@ export async function countRequests(config: ClientConfig): Promise<Map<string, n
     if (!line.startsWith('apiserver_request_total{')) continue;
     const label = (name: string): string => new RegExp(`[{,]${name}="([^"]*)"`).exec(line)?.[1] ?? '';
     const [verb, resource, subresource] = [label('verb'), label('resource'), label('subresource')];
-    if (verb === 'WATCH' || resource === '' || resource === 'leases') continue;
+    if (verb === 'WATCH' || byTheClock.has(resource)) continue;
     const key = `${verb} ${resource}${subresource === '' ? '' : `/${subresource}`}`;
     counts.set(key, (counts.get(key) ?? 0) + Number(line.slice(line.lastIndexOf(' ') + 1)));
   }
