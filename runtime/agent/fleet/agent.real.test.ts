@@ -4,13 +4,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { readBootstrapSecret } from '../../../api/fleet/bootstrap-values.ts';
+import { bootstrapSecretData, parseValues, readBootstrapSecret } from '../../../api/fleet/bootstrap-values.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { ClusterRegistrations, ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts';
 import { Secrets } from '../../../api/kubernetes/core.ts';
 import { Leases } from '../../../api/kubernetes/workloads.ts';
 import { synthAgent } from '../../../components/fleet/index.ts';
 import { ControlPlane, poll } from '../../../test/harness/index.ts';
+import { httpGet } from '../../../test/harness/http-get.ts';
+import { claimPort } from '../../../test/harness/run/claims.ts';
 import type { HubPlane } from '../../../test/support/hub-plane.ts';
 import { applyAll, startHubPlane } from '../../../test/support/hub-plane.ts';
 import { runHub } from '../../hub/fleet/hub.ts';
@@ -159,6 +161,28 @@ describe('runAgent against our hub, each as its own ServiceAccount', () => {
     endOfTest.push(() => client.close());
     const renewed = await renewCredential(client, credential);
     expect(renewed.config.token).not.toBe(credential.config.token);
+  });
+
+  it('given a hub that is not there, then /readyz says so in words, without the token', async () => {
+    await invite();
+    const { data } = await edge.get(Secrets, { namespace, name: 'fleet-agent-bootstrap' });
+    const port = await claimPort();
+    endOfTest.push(async () => Promise.resolve(port.release()));
+    const values = parseValues(Buffer.from(data?.['values'] ?? '', 'base64').toString());
+    const elsewhere = bootstrapSecretData({ ...values, apiServerURL: 'https://127.0.0.1:1' });
+    await edge.delete(Secrets, { namespace, name: 'fleet-agent-bootstrap' });
+    const metadata = { namespace, name: 'fleet-agent-bootstrap' };
+    await edge.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data: elsewhere });
+    startAgent('pod-a', `127.0.0.1:${port.value}`);
+    const text = await poll(
+      async () => {
+        const answer = await httpGet({ server: `http://127.0.0.1:${port.value}` }, '/readyz');
+        return answer?.text.includes('HubUnreachable') ? answer.text : undefined;
+      },
+      { what: '/readyz to name the fault' },
+    );
+    expect(text).toContain('https://127.0.0.1:1');
+    expect(text).not.toContain(values.token);
   });
 
   it('given an agent process killed again and again, then it ends registered, once', async () => {

@@ -1,4 +1,5 @@
 /** Secret `fleet-agent-bootstrap`: how a cluster is told where its hub is, and with which token to ask. */
+import { isDeepStrictEqual } from 'node:util';
 import type { BootstrapValues } from '../../../api/fleet/bootstrap-values.ts';
 import { readBootstrapSecret } from '../../../api/fleet/bootstrap-values.ts';
 import { secretNames } from '../../../api/fleet/constants.ts';
@@ -6,7 +7,7 @@ import type { Secret } from '../../../api/kubernetes/core.ts';
 import { Secrets } from '../../../api/kubernetes/core.ts';
 import { isConflict } from '../../kube/api-error.ts';
 import { type AgentContext, attempt } from './context.ts';
-import { AgentError } from './failure.ts';
+import { AgentError, toAgentError } from './failure.ts';
 
 /** The Secret and what it says. */
 export interface Bootstrap {
@@ -57,18 +58,21 @@ function serverUrl(text: string): string {
   throw new Error('apiServerURL must be an https address such as https://hub.example.com:6443');
 }
 
-/** Removes a bootstrap Secret that has served, unless its content was changed since it was read. */
-export async function discardBootstrap(context: AgentContext, secret: Secret, signal: AbortSignal): Promise<void> {
-  const { namespace = '', name = '', uid, resourceVersion } = secret.metadata;
-  const preconditions = {
-    ...(uid === undefined ? {} : { uid }),
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-  };
-  try {
-    await context.edge.delete(Secrets, { namespace, name }, { preconditions, signal });
-  } catch (error) {
-    // Someone applied another one meanwhile; the watch tells.
-    if (!isConflict(error)) await attempt(context.edge, 'edge', () => Promise.reject(error as Error));
+/** Removes a bootstrap Secret that has served, unless its content is another than the one that was read. */
+export async function discardBootstrap(context: AgentContext, served: Secret, signal: AbortSignal): Promise<void> {
+  const { edge } = context;
+  const { namespace = '', name = '' } = served.metadata;
+  for (let secret: Secret | undefined = served; isDeepStrictEqual(secret?.data, served.data);) {
+    const { uid = '', resourceVersion = '' } = secret?.metadata ?? {};
+    try {
+      await edge.delete(Secrets, { namespace, name }, { preconditions: { uid, resourceVersion }, signal });
+      return;
+    } catch (error) {
+      if (!isConflict(error)) throw toAgentError(error, 'edge', edge.server);
+    }
+    // Someone wrote to it meanwhile. The same content again (GitOps tools do that) has served as well.
+    secret = await attempt(edge, 'edge', () => edge.find(Secrets, { namespace, name }, { signal }));
+    if (secret === undefined) return;
   }
 }
 

@@ -8,6 +8,7 @@ import type { Call } from '../../../test/support/memory-cluster.ts';
 import { MemoryCluster, refusal } from '../../../test/support/memory-cluster.ts';
 import { silentLogger } from '../../kube/logger.ts';
 import type { AgentContext } from './context.ts';
+import type { AgentError } from './failure.ts';
 import { establish } from './link.ts';
 import { AgentStatus } from './status.ts';
 import { Wake } from './wake.ts';
@@ -33,6 +34,8 @@ class World {
   /** Tokens that the hub accepts from agents. */
   readonly valid = new Set<string>();
   grant = true;
+  /** Calls with a token that is not valid. */
+  refused = 0;
   #granted = 0;
 
   constructor() {
@@ -84,11 +87,12 @@ class World {
       wake: new Wake(),
       connect: (config) => {
         const client = this.hub.client();
-        const refuse = !this.valid.has(config.token ?? '') && config.token !== 'bootstrap-token';
-        const patch = client.patch.bind(client);
-        return refuse
-          ? { ...client, patch: async () => Promise.reject(refusal(401, 'Unauthorized', 'x')) }
-          : { ...client, patch };
+        if (this.valid.has(config.token ?? '') || config.token === 'bootstrap-token') return client;
+        const refuse = async (): Promise<never> => {
+          this.refused++;
+          return await Promise.reject(refusal(401, 'Unauthorized', 'x'));
+        };
+        return { ...client, patch: refuse };
       },
     };
   }
@@ -195,6 +199,30 @@ describe('establish', () => {
     world.valid.clear();
     await expect(establish(world.agent(), signal)).rejects.toMatchObject({ reason: 'CredentialRejected' });
     expect(world.edge.one(Secrets, credentialKey)).toBeDefined();
+  });
+
+  it('given a credential that was rejected before, then the hub is asked once more and not again and again', async () => {
+    await establish(world.agent(), signal);
+    world.valid.clear();
+    const agent = world.agent();
+    const failure = await establish(agent, signal).catch((error: unknown) => error as AgentError);
+    agent.status.failed(failure as AgentError, 0);
+    world.refused = 0;
+    await expect(establish(agent, signal)).rejects.toMatchObject({ reason: 'CredentialRejected' });
+    expect(world.refused).toBe(1);
+  });
+
+  it.each([
+    ['the same content', false],
+    ['a new token', true],
+  ])('given a bootstrap Secret that is written with %s meanwhile, then it stays: %s', async (_, changed) => {
+    await establish(world.agent(), signal);
+    world.invite();
+    world.hub.before = (call) => {
+      if (call.method === 'patch') world.invite('fleet-default', changed ? 'another-token' : 'bootstrap-token');
+    };
+    await establish(world.agent(), signal);
+    expect(world.edge.one(Secrets, bootstrapKey) !== undefined).toBe(changed);
   });
 
   it('given a credential and a hub in trouble, then nothing is given up', async () => {

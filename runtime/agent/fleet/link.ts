@@ -34,7 +34,9 @@ export async function establish(context: AgentContext, signal: AbortSignal): Pro
   } else if (stored !== undefined) {
     const link = openLink(context, stored);
     try {
-      await confirm(context, link, durations.agentRejectionConfirm, signal);
+      // Told no before, one question is enough: a rejected agent stays quiet.
+      const patience = isRejection(context.status.failure) ? 0 : durations.agentRejectionConfirm;
+      await confirm(context, link, patience, signal);
       return await reconsider(context, link, bootstrap, signal);
     } catch (error) {
       await link.hub.close();

@@ -36,6 +36,11 @@ export class AgentStatus {
     return this.#stage;
   }
 
+  /** What the agent fails at now. */
+  get failure(): AgentError | undefined {
+    return this.#failure;
+  }
+
   /** A step began; no Event. */
   enter(stage: Stage, message: string): void {
     if (stage !== this.#stage) this.#logger.info({ stage }, message);
