@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { KubeClient } from '../runtime/kube/client.ts';
 import { createClient } from '../runtime/kube/create-client.ts';
 import { parseKubeconfig } from '../runtime/kube/kubeconfig.ts';
-import { claimPort, ClusterService, Node, nodeSupport, startLocalCluster } from '../test/harness/index.ts';
+import { claimPort, ClusterService, nodeSupport, startLocalCluster } from '../test/harness/index.ts';
 import type { LocalClusterOptions } from '../test/harness/index.ts';
 import { leftOver, takeInventory } from '../test/harness/inventory.ts';
 import type { DemoOptions } from './options.ts';
@@ -31,11 +31,16 @@ export interface DemoClusters {
 const bundle = (name: string): string => fileURLToPath(new URL(`../dist/bin/${name}`, import.meta.url));
 
 /** Starts a hub; the program makes the downstream clusters through a service that lives as long as this run. */
-export async function startClusters(image: { ref: string; archive: string }): Promise<DemoClusters> {
+export async function startClusters(
+  image: { ref: string; archive: string },
+  { processes = false } = {},
+): Promise<DemoClusters> {
   const support = nodeSupport();
+  const node = support.supported && !processes;
   const ports = { hub: await claimPort(), east: await claimPort(), west: await claimPort() };
   const command = { muster: [process.execPath, bundle('muster.cjs')] };
   const common: Omit<LocalClusterOptions, 'name'> = {
+    node,
     images: [image.archive],
     processImages: { [image.ref]: { command } },
   };
@@ -56,10 +61,9 @@ export async function startClusters(image: { ref: string; archive: string }): Pr
   const servers = Object.fromEntries(downstreamNames.map((name) => [name, `https://127.0.0.1:${ports[name].value}`]));
   return {
     hub: { kubeconfig: hub.plane.kubeconfig, server: hub.plane.server, ca: hub.plane.ca },
-    worker:
-      hub.worker instanceof Node
-        ? 'real nodes (kubelet, containerd, runc)'
-        : `a process runner, because no node can run here: ${support.reason}`,
+    worker: node
+      ? 'real nodes (kubelet, containerd, runc)'
+      : `a process runner, ${support.supported ? 'as asked for' : `because no node can run here: ${support.reason}`}`,
     config: [{ key: 'clusterService', value: service.socket }, ...hostNetworkConfig(hub.plane.server, servers)],
     downstream: async () => {
       const clusters = await Promise.all(downstreamNames.map((name) => service.cluster(name)));

@@ -1,4 +1,5 @@
 /** How long each leg of the run took. */
+import { silentReporter } from '../tools/index.ts';
 import type { Reporter } from '../tools/index.ts';
 
 /** Times the legs and shows them while they run. */
@@ -10,10 +11,10 @@ export class Legs {
     this.#reporter = reporter;
   }
 
-  /** Runs one leg; a failure is shown and thrown on. */
-  async run<T>(name: string, work: () => Promise<T>): Promise<T> {
+  /** Runs one leg; a failure is shown and thrown on. `ownOutput`: the work itself shows how far it is. */
+  async run<T>(name: string, work: () => Promise<T>, { ownOutput = false } = {}): Promise<T> {
     const start = performance.now();
-    const step = this.#reporter.step(name);
+    const step = (ownOutput ? silentReporter : this.#reporter).step(name);
     try {
       const result = await work();
       step.done();

@@ -3,6 +3,7 @@
  * shown as kubectl shows them. It stays up until Ctrl-C; with `--once` it removes everything and proves that nothing is
  * left.
  */
+import { EngineError } from '../test/harness/pulumi-engine.ts';
 import { createReporter } from '../tools/index.ts';
 import { parseOptions, usage } from './options.ts';
 import type { DemoOptions } from './options.ts';
@@ -32,7 +33,9 @@ async function main(): Promise<number> {
       reporter.info('Interrupted; everything that this run had started is gone.');
       return 130;
     }
-    process.stderr.write(`\n${error instanceof Error ? error.message : String(error)}\n`);
+    const message = error instanceof Error ? error.message : String(error);
+    // What the engine said has been shown already.
+    process.stderr.write(`\n${error instanceof EngineError ? message.split('\n', 1)[0] : message}\n`);
     return 1;
   }
 }

@@ -11,6 +11,8 @@ export interface DemoOptions {
   readonly clusterKubeconfigs: readonly string[];
   /** Image of hub and agent. Default: the one built here, which only clusters started here can run. */
   readonly image: string | undefined;
+  /** Run pods as processes even where a real node can run. */
+  readonly processes: boolean;
   readonly help: boolean;
 }
 
@@ -22,6 +24,7 @@ Starts a hub and two downstream clusters, registers both with one real \`pulumi 
   --hub-kubeconfig FILE        use this cluster as the hub
   --cluster-kubeconfig FILE    register this cluster; give it twice to register a second one by token
   --image REF                  image of hub and agent for given clusters (build one: npm run image)
+  --processes                  run pods as processes of this machine, even where a real node can run
   --help                       this text`;
 
 /** @throws Error with the reason, for a wrong flag or an incomplete pair of kubeconfigs. */
@@ -33,6 +36,7 @@ export function parseOptions(argv: readonly string[]): DemoOptions {
       'hub-kubeconfig': { type: 'string' },
       'cluster-kubeconfig': { type: 'string', multiple: true, default: [] },
       image: { type: 'string' },
+      processes: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
@@ -44,5 +48,6 @@ export function parseOptions(argv: readonly string[]): DemoOptions {
     );
   }
   if (clusterKubeconfigs.length > 2) throw new Error('--cluster-kubeconfig can be given once or twice');
-  return { once: values.once, hubKubeconfig, clusterKubeconfigs, image: values.image, help: values.help };
+  const { once, image, processes, help } = values;
+  return { once, hubKubeconfig, clusterKubeconfigs, image, processes, help };
 }

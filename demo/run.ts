@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { PulumiEngine } from '../test/harness/pulumi-engine.ts';
+import type { EngineResult } from '../test/harness/pulumi-engine.ts';
 import { buildImage, buildPauseImage } from '../tools/image/index.ts';
 import { ensureTools, pulumiEnvironment, toolNames } from '../tools/index.ts';
 import type { Reporter, ToolName } from '../tools/index.ts';
@@ -39,7 +40,7 @@ export async function runDemo(options: DemoOptions, reporter: Reporter, signal: 
     const image = given ? undefined : await ownImage(reporter);
     signal.throwIfAborted();
     clusters = await legs.run(given ? 'look at the given clusters' : 'start the hub cluster', () =>
-      image === undefined ? useGivenClusters(options) : startClusters(image),
+      image === undefined ? useGivenClusters(options) : startClusters(image, options),
     );
     signal.throwIfAborted();
     reporter.info(`Pods run on ${clusters.worker}.`);
@@ -58,9 +59,10 @@ export async function runDemo(options: DemoOptions, reporter: Reporter, signal: 
     const hubFile = join(folder, 'hub.kubeconfig');
     await writeFile(hubFile, clusters.hub.kubeconfig, { mode: 0o600 });
     registered = true;
-    await register(engine, legs, given);
+    const what = given ? 'install the hub, register' : 'provision two clusters, install the hub, register both';
+    await pulumi(legs, `pulumi up: ${what}`, engine.up());
     await show(tools.kubectl.path, hubFile);
-    await legs.run('second preview: no changes', async () => void (await engine?.preview('--expect-no-changes')));
+    await pulumi(legs, 'second preview: no changes', engine.preview('--expect-no-changes'));
     process.stdout.write(`\n${legs.table()}\n`);
     if (!options.once) {
       process.stdout.write(await lookAround(tools.kubectl.path, hubFile, clusters));
@@ -83,9 +85,10 @@ async function ownImage(reporter: Reporter): Promise<{ ref: string; archive: str
   return image;
 }
 
-async function register(engine: PulumiEngine, legs: Legs, given: boolean): Promise<void> {
-  const what = given ? 'install the hub, register' : 'provision two clusters, install the hub, register both';
-  await legs.run(`pulumi up: ${what}`, async () => void (await engine.up()));
+/** A leg of the engine, which shows its own progress. */
+async function pulumi(legs: Legs, name: string, operation: Promise<EngineResult>): Promise<void> {
+  process.stdout.write(`\n${name}\n`);
+  await legs.run(name, () => operation, { ownOutput: true });
 }
 
 /** The clusters as kubectl shows them: real kubectl, real printer columns. */
@@ -102,7 +105,7 @@ async function lookAround(kubectl: string, hubFile: string, clusters: DemoCluste
 }
 
 async function remove(engine: PulumiEngine, clusters: DemoClusters, legs: Legs): Promise<void> {
-  await legs.run('pulumi destroy', async () => void (await engine.destroy()));
+  await pulumi(legs, 'pulumi destroy', engine.destroy());
   const left = await legs.run('look for anything left', () => clusters.leftOvers());
   if (left.length > 0) throw new Error(`pulumi destroy left ${left.length} objects behind:\n  ${left.join('\n  ')}`);
   process.stdout.write(`\nNothing is left: no agent, namespace, RBAC, Secret or definition.\n\n${legs.table()}\n`);
