@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { annotations } from '../api/fleet/constants.ts';
 import { MusterError } from '../api/errors.ts';
+import { Namespaces } from '../api/kubernetes/core.ts';
 import { Leases } from '../api/kubernetes/workloads.ts';
 import type { KubeObject, ObjectKey, ResourceType } from '../api/resource.ts';
 import { apiVersionOf, keyOf, parseKey } from '../api/resource.ts';
@@ -66,6 +67,8 @@ export async function applyObjects(
       found = undefined;
     }
     const foreign = isForeign(found, owner);
+    // A label of ours on a namespace of somebody else would let its removal look like ours to do.
+    if (foreign && object.kind === Namespaces.kind) return;
     await client.apply(type, foreign ? object : stamped(object, owner), { fieldManager, signal });
     if (!foreign) onApplied(nameOf(object));
   };
@@ -140,7 +143,7 @@ export async function compareObjects(
       const { type, key } = addressOf(nameOf(object));
       const found = await client.find(type, key, { signal });
       if (found === undefined) missing.push(nameOf(object));
-      else if (!covers(found, object)) changed.push(nameOf(object));
+      else if (object.kind !== Namespaces.kind && !covers(found, object)) changed.push(nameOf(object));
     }),
   );
   return { missing: missing.sort(), changed: changed.sort() };

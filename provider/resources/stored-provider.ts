@@ -15,7 +15,7 @@ declare const require: (name: string) => { dynamicProvider: Provider };
 
 /* Not wrapped by the formatter: a line break here would differ between this source and its compiled form. */
 // prettier-ignore
-const load: () => Promise<Provider> = () => Promise.resolve().then(() => require(`pulumi-muster/provider`).dynamicProvider).catch((e) => Promise.reject(new Error(`[UNSUPPORTED] ${process.cwd()}: cannot load pulumi-muster (Node.js ${process.version}; 22.18 or later): ${e.message.split(`\n`)[0]}. Run npm install there.`)));
+const load: () => Promise<Provider> = () => Promise.resolve().then(() => require(`pulumi-muster/provider`).dynamicProvider).catch((e) => Promise.reject(new Error(`[UNSUPPORTED] npm install pulumi-muster in ${process.cwd()} (Node.js ${process.version}, needs 22.18): ${e.message}`)));
 
 /** One object for all resource types: the input `kind` chooses the handler. */
 // prettier-ignore

@@ -84,6 +84,10 @@ export class ScriptedHub {
     await this.#running;
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   async #follow<T extends KubeObject>(type: ResourceType<T>, answer: (object: T) => Promise<void>): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
