@@ -4,6 +4,7 @@ import type { Secret } from '../../../api/kubernetes/core.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { awaitAnswer, pollDelay, readAnswer } from './answer.ts';
+import { Wake } from './wake.ts';
 
 const secret = (data: Record<string, string>): Secret => ({
   apiVersion: 'v1',
@@ -67,6 +68,21 @@ describe('awaitAnswer', () => {
   it('given no answer at the deadline, then it tells whether one could have been read', async () => {
     expect(await awaitAnswer(hub(refusal(403)), request, options())).toBe('unreadable');
     expect(await awaitAnswer(hub(refusal(404)), request, options())).toBe('absent');
+  });
+
+  it('given a wake-up while it waits, then the wait ends', async () => {
+    const wake = new Wake();
+    const waiting = awaitAnswer(hub(refusal(403)), request, { ...options(), deadlineMs: 3_600_000, wake });
+    wake.wake();
+    expect(await waiting).toBe('woken');
+  });
+
+  it('given an abort while it waits, then it is thrown', async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const waiting = awaitAnswer(hub(refusal(403)), request, { ...options(), deadlineMs: 3_600_000, signal });
+    controller.abort(new Error('stop'));
+    await expect(waiting).rejects.toThrow('stop');
   });
 
   it('given any other refusal, then it is thrown', async () => {

@@ -5,10 +5,10 @@ import type { Secret } from '../../../api/kubernetes/core.ts';
 import { Secrets } from '../../../api/kubernetes/core.ts';
 import { durations } from '../../../api/durations.ts';
 import { isApiError, isForbidden } from '../../kube/api-error.ts';
-import { pause } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { AgentError } from './failure.ts';
 import type { RememberedRequest } from './request.ts';
+import { Wake } from './wake.ts';
 
 /** The hub's answer. */
 export interface Answer {
@@ -25,6 +25,8 @@ export interface AwaitOptions {
   readonly signal: AbortSignal;
   /** Default: `durations.agentGrantDeadline`. */
   readonly deadlineMs?: number;
+  /** Ends the wait early with `woken`. */
+  readonly wake?: Wake;
 }
 
 /**
@@ -46,8 +48,8 @@ export async function awaitAnswer(
   hub: KubeClient,
   request: RememberedRequest,
   options: AwaitOptions,
-): Promise<Answer | 'unreadable' | 'absent'> {
-  const { namespace, signal } = options;
+): Promise<Answer | 'unreadable' | 'absent' | 'woken'> {
+  const { namespace, signal, wake = new Wake() } = options;
   const key = { namespace, name: registrationSecretName(request.clientID, request.clientRandom) };
   const born = Date.parse(request.createdAt);
   const end = performance.now() + (options.deadlineMs ?? durations.agentGrantDeadline);
@@ -61,7 +63,9 @@ export async function awaitAnswer(
       if (isForbidden(error)) seen = 'unreadable';
     }
     if (performance.now() >= end) return seen;
-    await pause(pollDelay(Date.now() - born), signal);
+    const outcome = await wake.wait(pollDelay(Date.now() - born), signal);
+    signal.throwIfAborted();
+    if (outcome === 'woken') return 'woken';
   }
 }
 

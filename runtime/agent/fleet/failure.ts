@@ -6,6 +6,7 @@ import { isApiError } from '../../kube/api-error.ts';
 export type FailureReason =
   | 'BootstrapMissing'
   | 'BootstrapInvalid'
+  | 'BootstrapChanged'
   | 'ConfigInvalid'
   | 'HubUnreachable'
   | 'HubUntrusted'

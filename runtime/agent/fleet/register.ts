@@ -1,11 +1,12 @@
 /** From bootstrap Secret to credential: ask, wait for the answer. Nothing is stored here but what was asked. */
+import { isDeepStrictEqual } from 'node:util';
 import type { BootstrapValues } from '../../../api/fleet/bootstrap-values.ts';
 import { parseAgentConfig } from '../../../api/fleet/agent-config.ts';
 import type { AgentConfig } from '../../../api/fleet/agent-config.ts';
 import { configKey, configMapNames, defaults } from '../../../api/fleet/constants.ts';
 import { durations } from '../../../api/durations.ts';
 import type { Secret } from '../../../api/kubernetes/core.ts';
-import { ConfigMaps, Namespaces } from '../../../api/kubernetes/core.ts';
+import { ConfigMaps, Namespaces, Secrets } from '../../../api/kubernetes/core.ts';
 import { isApiError } from '../../kube/api-error.ts';
 import { isMusterError } from '../../../api/errors.ts';
 import { awaitAnswer } from './answer.ts';
@@ -69,13 +70,31 @@ async function askHub(context: AgentContext, question: Question, signal: AbortSi
   try {
     await attempt(hub, 'request', () => send(hub, toRegistration(request, values, asker), { signal }));
     context.status.enter('registering', `registration sent to ${hub.server}, waiting for the answer`);
-    const where = { namespace: values.systemRegistrationNamespace, signal };
-    const answer = await attempt(hub, 'answer', () => awaitAnswer(hub, request, where));
+    const where = { namespace: values.systemRegistrationNamespace, signal, wake: context.wake };
+    const look = () => attempt(hub, 'answer', () => awaitAnswer(hub, request, where));
+    let answer = await look();
+    while (answer === 'woken') {
+      await refuseChanged(context, secret, signal);
+      answer = await look();
+    }
     if (typeof answer === 'string') throw await notGranted(context, { request, secret, answer, server: hub.server });
     return credentialOf({ ...place, ...answer });
   } finally {
     await hub.close();
   }
+}
+
+/** Ends the wait for an answer when the bootstrap Secret says something else now: the next attempt reads it at once. */
+async function refuseChanged(context: AgentContext, asked: Secret, signal: AbortSignal): Promise<void> {
+  const { namespace = '', name = '' } = asked.metadata;
+  const now = await attempt(context.edge, 'edge', () => context.edge.find(Secrets, { namespace, name }, { signal }));
+  if (isDeepStrictEqual(now?.data, asked.data)) return;
+  context.wake.wake();
+  throw new AgentError('BootstrapChanged', 'CONFLICT', 'the bootstrap Secret changed while its request was waiting', {
+    where: `Secret ${namespace}/${name}`,
+    hint: 'The agent goes on with the new content.',
+    retryable: true,
+  });
 }
 
 /** ConfigMap `fleet-agent`; all defaults when it is not there. */

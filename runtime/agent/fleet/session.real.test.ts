@@ -213,6 +213,19 @@ describe('a session with real control planes', () => {
     await connected(startAgent());
   });
 
+  it('given another invitation while a request waits, then that one is taken up at once', async () => {
+    await playHub({ grants: false });
+    await invite();
+    const agent = startAgent();
+    await poll(async () => ((await hub.requests()).length > 0 ? true : undefined), { what: 'the request' });
+    hub.grants = true;
+    await edge.delete(Secrets, bootstrapKey);
+    await invite({ tokenName: 'another' });
+    agent.context.wake.wake();
+    await connected(agent);
+    expect(agent.events).toEqual(['BootstrapChanged', 'Registered']);
+  });
+
   it('given no invitation, then it says what is needed and registers when it comes', async () => {
     await playHub();
     const agent = startAgent();
