@@ -85,18 +85,22 @@ export function createEdgeCleaner(context: HubContext, edges: EdgeClients, lifet
           : goingDown(namespace.metadata.name ?? '');
       } catch (error) {
         if (!(error instanceof ImportFault)) throw error;
-        if (cluster.status?.agentDeployedGeneration == null) return finish(key); // nothing is known to be there
-        if (error.final || overdue(cluster)) return giveUp(cluster, key, error.message);
-        const count = (tries.get(key) ?? 0) + 1;
-        tries.set(key, count);
-        const pauses = { baseMs: durations.edgeDetachRetryFirst, maxMs: durations.edgeDetachRetryLast };
-        const message =
-          `the agent cannot be removed downstream: ${error.message} The Cluster goes without that after ` +
-          `${durations.edgeDetachDeadline / 1000} s, or at once with annotation ${skipEdgeAnnotation}=true`;
-        return { ...waiting(message, reasons.edgeNotCleaned), againMs: backoffMs(count, pauses) };
+        return failed(cluster, key, error);
       }
     },
   };
+
+  function failed(cluster: Cluster, key: string, fault: ImportFault): DetachProgress {
+    if (cluster.status?.agentDeployedGeneration == null) return finish(key); // nothing is known to be there
+    if (fault.final || overdue(cluster)) return giveUp(cluster, key, fault.message);
+    const count = (tries.get(key) ?? 0) + 1;
+    tries.set(key, count);
+    const pauses = { baseMs: durations.edgeDetachRetryFirst, maxMs: durations.edgeDetachRetryLast };
+    const message =
+      `the agent cannot be removed downstream: ${fault.message} The Cluster goes without that after ` +
+      `${durations.edgeDetachDeadline / 1000} s, or at once with annotation ${skipEdgeAnnotation}=true`;
+    return { ...waiting(message, reasons.edgeNotCleaned), againMs: backoffMs(count, pauses) };
+  }
 
   function giveUp(cluster: Cluster, key: string, message: string): DetachProgress {
     context.events.event(cluster, 'Warning', reasons.edgeNotCleaned, `the agent was left downstream: ${message}`);

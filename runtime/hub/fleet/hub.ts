@@ -1,7 +1,7 @@
 /** The hub of the Fleet protocol: caches, controllers, and the one function that runs them. */
 import { hostname } from 'node:os';
 import { randomToken, registrationNamespace } from '../../../api/fleet/names.ts';
-import { ClusterRegistrations, ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts';
+import { ClusterGroups, ClusterRegistrations, ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts';
 import { Namespaces } from '../../../api/kubernetes/core.ts';
 import { hubNames, workspaceLabel } from '../../../components/fleet/names.ts';
 import type { KubeClient } from '../../kube/client.ts';
@@ -20,6 +20,7 @@ import { hubFieldManager } from './context.ts';
 import { createCredentialReaders } from './credential-readers.ts';
 import { createEdgeCleaner } from './edge-cleaner.ts';
 import { createEdgeClients } from './edge-clients.ts';
+import { createGroupController } from './group-controller.ts';
 import { createImportController } from './import-controller.ts';
 import { createOverlay } from './overlay.ts';
 import { createRegistrationController } from './registration-controller.ts';
@@ -134,6 +135,8 @@ function assemble(
   manager.add(createRevocationController(context));
   manager.add(createAnswerJanitor(context));
   manager.add(createImportController(context, edges));
+  const groups = createOverlay(caches.groups);
+  manager.add(createGroupController(context, createStatusWriter(client, ClusterGroups, groups, hubFieldManager)));
 }
 
 async function pruneWhenSynced(context: HubContext, signal: AbortSignal): Promise<void> {

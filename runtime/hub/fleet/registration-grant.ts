@@ -82,11 +82,7 @@ export function grantRights(scope: GrantScope): GrantObject[] {
     },
     {
       type: RoleBindings,
-      object: binding(
-        { name, namespace: account.namespace, ...base },
-        role('ClusterRole', bundles),
-        subjects,
-      ),
+      object: binding({ name, namespace: account.namespace, ...base }, role('ClusterRole', bundles), subjects),
     },
     {
       type: ClusterRoleBindings,

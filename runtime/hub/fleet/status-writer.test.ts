@@ -35,7 +35,11 @@ describe('difference of two states', () => {
   });
 
   it('given equal states, when compared, then there is nothing to write', () => {
-    fc.assert(fc.property(status, (before) => expect(difference(before, structuredClone(before))).toBeUndefined()));
+    fc.assert(
+      fc.property(status, (before) => {
+        expect(difference(before, structuredClone(before))).toBeUndefined();
+      }),
+    );
   });
 
   it('given a state whose conditions changed, when compared, then the heartbeat is not part of the patch', () => {

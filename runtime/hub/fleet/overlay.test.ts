@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import type { Secret } from '../../../api/kubernetes/core.ts';
+import { Secrets } from '../../../api/kubernetes/core.ts';
+import type { Cache, CacheEvent } from '../../kube/cache.ts';
+import { createOverlay } from './overlay.ts';
+
+const secret = (version: number, uid = 'one'): Secret => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: 's', namespace: 'ns', uid, resourceVersion: String(version) },
+});
+
+/** A cache whose state the test sets. */
+function scripted() {
+  const handlers: ((event: CacheEvent<Secret>) => void)[] = [];
+  let stored: Secret | undefined;
+  const cache: Partial<Cache<Secret>> = {
+    type: Secrets,
+    get: () => stored,
+    byIndex: () => (stored === undefined ? [] : [stored]),
+    subscribe: (handler) => {
+      handlers.push(handler);
+      return () => undefined;
+    },
+  };
+  const tell = (type: CacheEvent['type'], object: Secret): void => {
+    stored = type === 'deleted' ? undefined : object;
+    for (const handler of handlers) handler({ type, object, initial: false });
+  };
+  return { overlay: createOverlay(cache as Cache<Secret>), tell };
+}
+
+describe('reading one’s own writes', () => {
+  it('given a write that the cache has not seen, when read, then it is there', () => {
+    const { overlay } = scripted();
+    overlay.remember(secret(5));
+    expect(overlay.get('ns/s')?.metadata.resourceVersion).toBe('5');
+  });
+
+  it('given a cache that is newer, when read, then the cache wins', () => {
+    const { overlay, tell } = scripted();
+    overlay.remember(secret(5));
+    tell('added', secret(5));
+    tell('updated', secret(9));
+    expect(overlay.get('ns/s')?.metadata.resourceVersion).toBe('9');
+    expect(overlay.byIndex('any', 'x')).toHaveLength(1);
+  });
+
+  it('given a late answer to a write, when the cache is ahead of it, then it does not take the object back', () => {
+    const { overlay, tell } = scripted();
+    tell('added', secret(9));
+    overlay.remember(secret(5));
+    expect(overlay.get('ns/s')?.metadata.resourceVersion).toBe('9');
+  });
+
+  it('given an object that was deleted, when read, then it is gone', () => {
+    const { overlay, tell } = scripted();
+    overlay.remember(secret(5));
+    tell('added', secret(5));
+    tell('deleted', secret(6));
+    expect(overlay.get('ns/s')).toBeUndefined();
+  });
+
+  it('given a new object of the same name, when the old one’s end is told late, then the new one stays', () => {
+    const { overlay, tell } = scripted();
+    tell('added', secret(5, 'old'));
+    overlay.remember(secret(8, 'new'));
+    tell('deleted', secret(7, 'old'));
+    expect(overlay.get('ns/s')?.metadata.uid).toBe('new');
+  });
+});
