@@ -41,6 +41,8 @@ export class InteropEdge {
   readonly plane: ControlPlane;
   readonly client: KubeClient;
   readonly #agents: ManagedProcess[] = [];
+  readonly #players: AbortController[] = [];
+  readonly #failures: string[] = [];
   #started = 0;
 
   static async start(name = 'edge', controllerManagerArgs: readonly string[] = []): Promise<InteropEdge> {
@@ -104,10 +106,33 @@ export class InteropEdge {
     return agent;
   }
 
-  /** As a Deployment does whose pods are replaced. */
-  async restartAgents(kind: AgentKind, options: { pod?: string; checkin?: string } = {}): Promise<ManagedProcess> {
-    await Promise.all(this.#agents.map((agent) => agent.stop()));
-    return await this.startAgent(kind, options);
+  /**
+   * Does what nodes would do with the Deployment `fleet-agent`: an agent of that kind runs while it is there, and a new
+   * one, as the account that is there then, when it is made anew. Until {@link clean}.
+   */
+  runDeployed(kind: AgentKind, options: { checkin?: string } = {}): void {
+    const playing = new AbortController();
+    this.#players.push(playing);
+    const { signal } = playing;
+    const place = { namespace, fieldSelector: `metadata.name=${agentNames.deployment}` };
+    let deployed: string | undefined;
+    const follow = async (uid: string | undefined): Promise<void> => {
+      if (uid === deployed || signal.aborted) return;
+      deployed = uid;
+      await Promise.all(this.#agents.map((agent) => agent.stop()));
+      if (uid !== undefined) await this.startAgent(kind, { ...options, pod: `fleet-agent-${uid}` });
+    };
+    const play = async (): Promise<void> => {
+      const { items, resourceVersion } = await this.client.list(Deployments, place);
+      await follow(items[0]?.metadata.uid);
+      for await (const { type, object } of this.client.watch(Deployments, { ...place, resourceVersion, signal })) {
+        if (type === 'BOOKMARK') continue;
+        await follow(type === 'DELETED' ? undefined : object.metadata.uid);
+      }
+    };
+    play().catch((error: unknown) => {
+      if (!signal.aborted) this.#failures.push(String(error));
+    });
   }
 
   /** The credential that an agent has stored. */
@@ -125,6 +150,7 @@ export class InteropEdge {
 
   /** Ends every agent and removes what one would find of the others. */
   async clean(): Promise<void> {
+    for (const playing of this.#players.splice(0)) playing.abort();
     await Promise.all(this.#agents.splice(0).map((agent) => agent.kill()));
     const named: readonly (readonly [ResourceType, string])[] = [
       [Secrets, secretNames.agent],
@@ -137,10 +163,12 @@ export class InteropEdge {
   }
 
   logs(): string {
-    return this.#agents.map((agent) => `--- ${agent.name}\n${agent.logTail(25)}`).join('\n');
+    const ends = this.#agents.map((agent) => `--- ${agent.name}\n${agent.logTail(25)}`);
+    return [...this.#failures, ...ends].join('\n');
   }
 
   async close(): Promise<void> {
+    for (const playing of this.#players.splice(0)) playing.abort();
     await Promise.all(this.#agents.splice(0).map((agent) => agent.kill()));
     await this.client.close();
     await this.plane.close();

@@ -46,6 +46,8 @@ export async function startFleetHub(name = 'fleet-hub'): Promise<FleetHub> {
     writeFileSync(kubeconfig, plane.kubeconfigFor({ token }), { mode: 0o600 });
     const [metrics, probe] = ports.map(({ value }) => `127.0.0.1:${value}`);
     const env = {
+      // in a pod every part finds the pod's identity; here some look at the flag and some at the variable
+      KUBECONFIG: kubeconfig,
       NAMESPACE: systemNamespace,
       ...electionOf('CATTLE'),
       ...electionOf('FLEET_AGENT'),

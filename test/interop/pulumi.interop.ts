@@ -1,19 +1,17 @@
 /** Our Pulumi resources at Fleet's hub. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { agentNames, labels } from '../../api/fleet/constants.ts';
+import { labels } from '../../api/fleet/constants.ts';
 import { ClusterRegistrations, ClusterRegistrationTokens, Clusters } from '../../api/fleet/kinds.ts';
 import { clusterNamespace } from '../../api/fleet/names.ts';
-import { Namespaces, Secrets, ServiceAccounts } from '../../api/kubernetes/core.ts';
+import { Namespaces, Secrets } from '../../api/kubernetes/core.ts';
 import type { ResourceType } from '../../api/resource.ts';
 import { poll } from '../harness/index.ts';
 import { DynamicHost, inputsOf } from '../pulumi/dynamic-host.ts';
 import { ScriptedWorkloads, withoutDeployments } from '../pulumi/scripted-workloads.ts';
 import { workspace } from '../support/registering.ts';
 import { InteropEdge } from './edge.ts';
-import type { AgentKind } from './edge.ts';
 import { startFleetHub } from './fleet-hub.ts';
 import type { FleetHub } from './fleet-hub.ts';
-import { systemNamespace } from './fleet-manifests.ts';
 
 let hub: FleetHub;
 let edge: InteropEdge;
@@ -37,20 +35,6 @@ afterEach(async ({ task }) => {
   await edge.clean();
 });
 
-/** Starts an agent as soon as somebody has installed one. */
-async function agentWhenInstalled(kind: AgentKind): Promise<void> {
-  const account = { namespace: systemNamespace, name: agentNames.serviceAccount };
-  const look = async () => {
-    const [serviceAccount, bootstrap] = await Promise.all([
-      edge.client.find(ServiceAccounts, account),
-      edge.bootstrapSecret(),
-    ]);
-    return bootstrap === undefined ? undefined : serviceAccount;
-  };
-  await poll(look, { what: 'an agent to be installed' });
-  await edge.startAgent(kind);
-}
-
 async function expectNothingLeft(name: string): Promise<void> {
   const kinds: readonly ResourceType[] = [Clusters, ClusterRegistrationTokens, ClusterRegistrations];
   for (const type of kinds) expect((await hub.admin.list(type)).items).toEqual([]);
@@ -61,11 +45,10 @@ async function expectNothingLeft(name: string): Promise<void> {
 }
 
 test("a Cluster by kubeconfig, with Fleet's agent", async () => {
-  const agent = agentWhenInstalled('fleet');
+  edge.runDeployed('fleet');
   const east = await host.create(
     inputsOf('Cluster', { metadata: { name: 'east', labels: { env: 'demo' } }, kubeconfig: edge.plane.kubeconfig }),
   );
-  await agent;
   expect(east.initErrors).toBeUndefined();
   expect(east.outputs).toMatchObject({ ready: true, namespace: clusterNamespace(workspace, 'east') });
   const refreshed = await host.read(east);
@@ -89,7 +72,7 @@ test('a token, a declared Cluster and a release of our agent', async () => {
   const west = await host.create(inputsOf('Cluster', { metadata }, 'west'));
   const token = await host.create(inputsOf('ClusterRegistrationToken', { metadata: { name: 'west' }, ttl: '1h' }));
   expect(token.initErrors).toBeUndefined();
-  const started = agentWhenInstalled('muster');
+  edge.runDeployed('muster');
   const agent = await host.create(
     inputsOf('AgentRelease', {
       kubeconfig: edge.plane.kubeconfig,
@@ -99,7 +82,6 @@ test('a token, a declared Cluster and a release of our agent', async () => {
       image: 'muster:test',
     }),
   );
-  await started;
   expect(agent.initErrors).toBeUndefined();
   expect((await host.read(west))?.outputs).toMatchObject({ ready: true });
   expect(await host.diff(agent, agent.inputs)).toMatchObject({ changes: 'none' });
