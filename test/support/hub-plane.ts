@@ -6,6 +6,7 @@ import { hubNames } from '../../components/fleet/names.ts';
 import { isForbidden } from '../../runtime/kube/api-error.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import { ControlPlane, poll } from '../harness/index.ts';
+import type { ControlPlaneOptions } from '../harness/index.ts';
 
 const system = 'cattle-fleet-system';
 
@@ -20,8 +21,12 @@ export interface HubPlane {
 }
 
 /** Starts it and waits until the API server enforces the policies. */
-export async function startHubPlane(name: string, props: Partial<HubProps> = {}): Promise<HubPlane> {
-  const plane = await ControlPlane.start({ name });
+export async function startHubPlane(
+  name: string,
+  props: Partial<HubProps> = {},
+  planeOptions: ControlPlaneOptions = {},
+): Promise<HubPlane> {
+  const plane = await ControlPlane.start({ name, ...planeOptions });
   const clients: KubeClient[] = [];
   const keep = (client: KubeClient): KubeClient => {
     clients.push(client);

@@ -7,6 +7,7 @@ import { formatHubConfig } from '../../api/fleet/hub-config.ts';
 import { version } from '../../api/version.ts';
 import { runHub } from '../../runtime/hub/fleet/hub.ts';
 import { poll } from '../harness/index.ts';
+import type { ControlPlaneOptions } from '../harness/index.ts';
 import { createMetrics } from '../../runtime/kube/metrics.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import type { Logger } from '../../runtime/kube/logger.ts';
@@ -39,8 +40,11 @@ export interface RunningHub extends HubPlane {
   readonly lines: string[];
 }
 
-export async function startRunningHub(name: string, options: { started?: boolean } = {}): Promise<RunningHub> {
-  const hubPlane = await startHubPlane(name);
+export async function startRunningHub(
+  name: string,
+  options: { started?: boolean; plane?: ControlPlaneOptions } = {},
+): Promise<RunningHub> {
+  const hubPlane = await startHubPlane(name, {}, options.plane);
   const { plane, admin } = hubPlane;
   const lines: string[] = [];
   const logger: Logger = createLogger({

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { secretNames } from '../../../api/fleet/constants.ts';
 import { ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts';
 import { clusterNamespace } from '../../../api/fleet/names.ts';
-import { Namespaces, Secrets } from '../../../api/kubernetes/core.ts';
+import { Namespaces, Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
 import { ClusterRoles } from '../../../api/kubernetes/rbac.ts';
 import type { Deployment } from '../../../api/kubernetes/workloads.ts';
 import { Deployments } from '../../../api/kubernetes/workloads.ts';
@@ -136,6 +136,33 @@ describe('a Cluster with a kubeconfig', () => {
     expect(after.metadata.generation).toBe((before.metadata.generation ?? 0) + 1);
     await remove('west');
   });
+});
+
+describe('an imported agent that lost its account', () => {
+  it('given that the account is deleted on the hub, when noticed, then a new bootstrap Secret is there by itself', async () => {
+    await importWith('lost', edge.kubeconfig);
+    const bootstrapKey = { namespace: systemNamespace, name: secretNames.bootstrap };
+    const imported = await clusterThat(hub, 'lost', (c) => condition(c, 'Imported')?.status === 'True', 'Imported');
+    const values = await downstream.get(Secrets, bootstrapKey);
+    const asker = hub.asBearer(Buffer.from(values.data?.['token'] ?? '', 'base64').toString());
+    const token = 'import-token-lost';
+    const answer = await answerTo(asker, await ask(asker, { clientID: imported.spec?.clientID ?? '', token }));
+    await clusterThat(hub, 'lost', (c) => condition(c, 'Registered')?.status === 'True', 'Registered');
+    await downstream.delete(Secrets, bootstrapKey); // as the agent does
+    await hub.admin.delete(ClusterRegistrationTokens, { namespace: workspace, name: token });
+
+    const namespace = answer['deploymentNamespace'] ?? '';
+    const accounts = await hub.admin.list(ServiceAccounts, {
+      namespace,
+      labelSelector: 'fleet.cattle.io/managed=true',
+    });
+    await Promise.all(
+      accounts.items.map(({ metadata }) => hub.admin.delete(ServiceAccounts, { namespace, name: metadata.name ?? '' })),
+    );
+    await clusterThat(hub, 'lost', (c) => condition(c, 'Registered')?.status === 'False', 'told');
+    await poll(() => downstream.find(Secrets, bootstrapKey), { what: 'a new bootstrap Secret', limitMs: 25_000 });
+    await remove('lost');
+  }, 60_000);
 });
 
 describe('kubeconfigs that cannot be used', () => {

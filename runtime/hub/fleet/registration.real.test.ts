@@ -6,6 +6,7 @@ import { clusterNamespace, registrationSecretName } from '../../../api/fleet/nam
 import { Namespaces, Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
 import { ClusterRoleBindings, RoleBindings } from '../../../api/kubernetes/rbac.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
+import { httpGet } from '../../../test/harness/http-get.ts';
 import { FaultProxy, poll } from '../../../test/harness/index.ts';
 import {
   ask,
@@ -25,6 +26,8 @@ import type { KubeClient } from '../../kube/client.ts';
 
 let hub: RunningHub;
 let agent: KubeClient;
+/** Looks of requestThat. */
+let looked = 0;
 
 beforeAll(async () => {
   hub = await startRunningHub('registration');
@@ -41,6 +44,7 @@ const now = (): string => `${new Date().toISOString().slice(0, 19)}Z`;
 async function requestThat(request: ClusterRegistration, look: (now: ClusterRegistration) => boolean, what: string) {
   return await poll(
     async () => {
+      looked++;
       const found = await hub.admin.find(ClusterRegistrations, parseKey(keyOf(request)));
       return found !== undefined && look(found) ? found : undefined;
     },
@@ -310,6 +314,37 @@ describe('faults', () => {
     expect(await answerTo(agent, request)).toHaveProperty('token');
   });
 });
+
+describe('cost', () => {
+  it('given agents that register, when counted, then each costs the API server 16 requests at most, all clients together', async () => {
+    const count = 40;
+    await hub.quiet();
+    looked = 0;
+    const before = await requestsServed();
+    const requests = await Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        ask(agent, { clientID: `cost-${index}`, token: 'tok', rotating: true }),
+      ),
+    );
+    await Promise.all(
+      requests.map((request) => requestThat(request, ({ status }) => status?.granted === true, 'granted')),
+    );
+    await hub.quiet();
+    const looks = looked;
+    // the test's own looks at its requests are not part of a registration
+    const each = ((await requestsServed()) - before - looks) / count;
+    console.log(`requests for each registration: ${each.toFixed(1)}`);
+    expect(each).toBeLessThanOrEqual(16);
+  });
+});
+
+/** Requests that the API server has answered, watches not counted. */
+async function requestsServed(): Promise<number> {
+  const target = { server: hub.plane.server, ca: hub.plane.ca, token: hub.plane.adminToken };
+  const lines = ((await httpGet(target, '/metrics'))?.text ?? '').split('\n');
+  const counted = lines.filter((line) => line.startsWith('apiserver_request_total{') && !line.includes('verb="WATCH"'));
+  return counted.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
 
 describe('tokens', () => {
   it('given a ttl, when it has passed, then the token and what belongs to it are gone', async () => {
