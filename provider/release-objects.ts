@@ -1,8 +1,7 @@
 /** The objects of a release: applied in order, remembered by name, removed in reverse, and proven gone. */
 import { createHash } from 'node:crypto';
-import { annotations } from '../api/fleet/constants.ts';
+import { annotations, labels } from '../api/fleet/constants.ts';
 import { MusterError } from '../api/errors.ts';
-import { Namespaces } from '../api/kubernetes/core.ts';
 import { Leases } from '../api/kubernetes/workloads.ts';
 import type { KubeObject, ObjectKey, ResourceType } from '../api/resource.ts';
 import { apiVersionOf, keyOf, parseKey } from '../api/resource.ts';
@@ -67,9 +66,7 @@ export async function applyObjects(
       found = undefined;
     }
     const foreign = isForeign(found, owner);
-    // A label of ours on a namespace of somebody else would let its removal look like ours to do.
-    if (foreign && object.kind === Namespaces.kind) return;
-    await client.apply(type, foreign ? object : stamped(object, owner), { fieldManager, signal });
+    await client.apply(type, foreign ? unclaimed(object) : stamped(object, owner), { fieldManager, signal });
     if (!foreign) onApplied(nameOf(object));
   };
   for (const group of byKind(objects, ({ kind }) => kind)) await settleAll(group.map(applyOne));
@@ -94,6 +91,12 @@ async function settleAll(work: readonly Promise<void>[]): Promise<void> {
 
 function isForeign(found: KubeObject | undefined, owner: string): boolean {
   return found !== undefined && found.metadata.annotations?.[annotations.owner] !== owner;
+}
+
+/** Without the label by which muster knows what it may remove. */
+function unclaimed(object: KubeObject): KubeObject {
+  const { [labels.managedBy]: _, ...rest } = object.metadata.labels ?? {};
+  return { ...object, metadata: { ...object.metadata, labels: rest } };
 }
 
 function stamped(object: KubeObject, owner: string): KubeObject {
@@ -143,7 +146,7 @@ export async function compareObjects(
       const { type, key } = addressOf(nameOf(object));
       const found = await client.find(type, key, { signal });
       if (found === undefined) missing.push(nameOf(object));
-      else if (object.kind !== Namespaces.kind && !covers(found, object)) changed.push(nameOf(object));
+      else if (!covers(found, shared.has(object.kind) ? unclaimed(object) : object)) changed.push(nameOf(object));
     }),
   );
   return { missing: missing.sort(), changed: changed.sort() };

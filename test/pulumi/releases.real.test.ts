@@ -121,6 +121,10 @@ describe('HubRelease', () => {
   test('outlives what was there before it', async () => {
     await client.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'fleet-local' } });
     const stored = await host.create(hub());
+    // Used as a workspace, but without the label by which muster would take it for its own.
+    const used = await client.get(Namespaces, { name: 'fleet-local' });
+    expect(used.metadata.labels).toMatchObject({ 'muster.dev/workspace': 'true' });
+    expect(used.metadata.labels).not.toHaveProperty('app.kubernetes.io/managed-by');
     await host.delete(stored);
     expect((await client.get(Namespaces, { name: 'fleet-local' })).metadata.deletionTimestamp).toBeUndefined();
     // The next release waits until it is gone.
