@@ -4,11 +4,28 @@ import { Pods } from '../api/kubernetes/core.ts';
 import type { Pod } from '../api/kubernetes/core.ts';
 import { Deployments } from '../api/kubernetes/workloads.ts';
 import type { Deployment } from '../api/kubernetes/workloads.ts';
-import type { ObjectKey } from '../api/resource.ts';
+import type { KubeObject, ObjectKey, ResourceType } from '../api/resource.ts';
 import { keyOf } from '../api/resource.ts';
 import type { KubeClient } from '../runtime/kube/client.ts';
 import { awaitObject } from './await-object.ts';
 import type { CallContext } from './handler.ts';
+
+/** An event, as far as it is read here. */
+interface EventObject extends KubeObject {
+  readonly reason?: string;
+  readonly note?: string;
+  readonly regarding?: { readonly uid?: string };
+  readonly eventTime?: string;
+  readonly series?: { readonly lastObservedTime?: string };
+}
+
+const Events: ResourceType<EventObject> = {
+  group: 'events.k8s.io',
+  version: 'v1',
+  kind: 'Event',
+  plural: 'events',
+  namespaced: true,
+};
 
 /** Every replica is of the newest generation and available. */
 export function isAvailable(deployment: Deployment | undefined): boolean {
@@ -49,6 +66,8 @@ async function whyNotAvailable(client: KubeClient, deployment: Deployment): Prom
   const { namespace = '' } = deployment.metadata;
   const pods = await client.list(Pods, { namespace, labelSelector }).catch(() => undefined);
   const told = (pods?.items ?? []).map(podProblem).filter((text) => text !== undefined);
+  const warning = await lastWarning(client, deployment, pods?.items ?? []);
+  if (warning !== undefined) told.push(warning);
   if (told.length > 0) return told.join('; ');
   const condition = deployment.status?.conditions?.find(
     ({ type, status }) =>
@@ -58,6 +77,25 @@ async function whyNotAvailable(client: KubeClient, deployment: Deployment): Prom
   return deployment.status?.observedGeneration === undefined
     ? 'no controller has taken up the Deployment'
     : 'its pods have not started';
+}
+
+/** What the workload itself, or its node, has said last: an agent tells there why it cannot register. */
+async function lastWarning(
+  client: KubeClient,
+  deployment: Deployment,
+  pods: readonly Pod[],
+): Promise<string | undefined> {
+  const { namespace = '', uid } = deployment.metadata;
+  const uids = new Set([uid, ...pods.map(({ metadata }) => metadata.uid)]);
+  const fieldSelector = 'type=Warning';
+  const events = await client.list(Events, { namespace, fieldSelector }).catch(() => undefined);
+  const times = ({ series, eventTime, metadata }: EventObject): string =>
+    series?.lastObservedTime ?? eventTime ?? metadata.creationTimestamp ?? '';
+  const found = (events?.items ?? [])
+    .filter(({ regarding }) => uids.has(regarding?.uid))
+    .sort((a, b) => (times(a) < times(b) ? -1 : 1))
+    .at(-1);
+  return found === undefined ? undefined : `${found.reason ?? 'Warning'}: ${found.note ?? ''}`;
 }
 
 /** `pod x: ImagePullBackOff: …`; undefined for a pod that is fine. */

@@ -1,6 +1,6 @@
 /** Handler of `AgentRelease`: the agent in a downstream cluster, from the shared manifests. */
 import { agentNames, defaults, secretNames } from '../../api/fleet/constants.ts';
-import { MusterError } from '../../api/errors.ts';
+import { isMusterError, MusterError } from '../../api/errors.ts';
 import { Secrets } from '../../api/kubernetes/core.ts';
 import { Deployments, Leases } from '../../api/kubernetes/workloads.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
@@ -206,15 +206,34 @@ async function outputsOf(
   });
 }
 
-/** The pods and, where the Cluster is named, the registration: whichever hangs is the one that is told. */
+/** The pods and, where the Cluster is named, the registration; what hangs is told, both when both do. */
 async function awaitAgent(
   client: KubeClient,
   inputs: AgentInputs,
   namespace: string,
   context: CallContext,
 ): Promise<void> {
-  await awaitDeployment(client, workload(namespace), context);
-  if (inputs.cluster === undefined) return;
+  if (inputs.cluster === undefined) return awaitDeployment(client, workload(namespace), context);
   const hub = context.clients.get(hubOf(inputs, context.configuration));
-  await awaitCluster(hub.client, inputs.cluster, context);
+  const stop = new AbortController();
+  const both = { report: context.report, signal: AbortSignal.any([context.signal, stop.signal]) };
+  // A wait that cannot succeed ends the other one, too.
+  const orStop = (error: unknown): never => {
+    stop.abort(error);
+    throw error;
+  };
+  const results = await Promise.allSettled([
+    awaitDeployment(client, workload(namespace), both).catch(orStop),
+    awaitCluster(hub.client, inputs.cluster, both).catch(orStop),
+  ]);
+  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
+  const other = failures.find((failure) => !isMusterError(failure, 'TIMEOUT'));
+  if (other !== undefined) throw other;
+  const [first, second] = failures as MusterError[];
+  if (first === undefined) return;
+  if (second === undefined) throw first;
+  throw new MusterError('TIMEOUT', `${first.message} ${second.where ?? ''}: ${second.message}`, {
+    ...(first.where === undefined ? {} : { where: first.where }),
+    ...(first.hint === undefined ? {} : { hint: first.hint }),
+  });
 }
