@@ -142,11 +142,13 @@ export class DynamicHost {
   }
 
   async close(): Promise<void> {
+    // First the process, so that calls that are still open end with it.
+    if (this.#process.exitCode === null && this.#process.signalCode === null) {
+      const ended = once(this.#process, 'exit');
+      this.#process.kill('SIGKILL');
+      await ended;
+    }
     this.#client.close();
-    if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
-    const ended = once(this.#process, 'exit');
-    this.#process.kill('SIGKILL');
-    await ended;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -119,6 +119,7 @@ describe('a run that breaks', () => {
     await lost;
 
     hub.script.cluster = readyStatus;
+    await hub.again();
     const stored = await host.create(byKubeconfig(plane.kubeconfig));
     expect(stored.outputs).toMatchObject({ ready: true, uid });
     await host.delete(stored);

@@ -13,6 +13,12 @@ export const withoutDeployments = ['--controllers=*,-deployment-controller'] as 
 
 const fieldManager = 'scripted-workloads';
 
+/** As the deployment-controller says it of a finished rollout; some readers look only here. */
+const conditions = [
+  { type: 'Available', status: 'True', reason: 'MinimumReplicasAvailable' },
+  { type: 'Progressing', status: 'True', reason: 'NewReplicaSetAvailable' },
+];
+
 /** Runs until it is closed. */
 export class ScriptedWorkloads {
   /** Names of Deployments that never become available. */
@@ -57,7 +63,7 @@ export class ScriptedWorkloads {
       apiVersion: 'apps/v1',
       kind: 'Deployment',
       metadata: { name, namespace },
-      status: { observedGeneration: generation, ...running },
+      status: { observedGeneration: generation, ...running, conditions },
     };
     await this.#client
       .apply(Deployments, object as unknown as Deployment, { fieldManager, subresource: 'status' })
