@@ -1,4 +1,8 @@
-import { describe, expect, it, vi } from 'vitest';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { MusterError } from '../../../api/errors.ts';
 import { decideTrust, systemRoots } from './trust.ts';
 
@@ -45,7 +49,25 @@ describe('decideTrust', () => {
 });
 
 describe('systemRoots', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'muster-roots-'));
+  afterAll(() => rmSync(dir, { recursive: true }));
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(dir, name), text);
+    return join(dir, name);
+  };
+  const [first = '', second = ''] = rootCertificates;
+
   it('given this machine, then there are certificates', () => {
-    expect(systemRoots()).toContain('BEGIN CERTIFICATE');
+    expect(systemRoots({})).toContain('BEGIN CERTIFICATE');
+  });
+
+  it('given SSL_CERT_FILE and NODE_EXTRA_CA_CERTS, then those count', () => {
+    const env = { SSL_CERT_FILE: file('a', first), NODE_EXTRA_CA_CERTS: file('b', second) };
+    expect(systemRoots(env)).toBe(`${first}\n${second}`);
+  });
+
+  it('given a file without certificates, or none, then those of Node.js are taken', () => {
+    expect(systemRoots({ SSL_CERT_FILE: file('empty', '') })).toContain(first);
+    expect(systemRoots({ SSL_CERT_FILE: join(dir, 'missing') })).toContain(first);
   });
 });
