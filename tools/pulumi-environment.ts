@@ -1,5 +1,8 @@
-import { dirname, delimiter, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { copyFile, link, mkdir, mkdtemp, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, delimiter, join } from 'node:path';
 import process from 'node:process';
+import { cacheDir } from './cache.ts';
 import { ensureTools } from './ensure-tools.ts';
 import type { Reporter } from './progress.ts';
 import { npmBinFolder, repositoryRoot } from './repository.ts';
@@ -24,13 +27,8 @@ export async function pulumiEnvironment(options: PulumiEnvironmentOptions = {}):
     ['pulumi', 'pulumi-language-nodejs'],
     options.reporter,
   );
-  const path = [
-    dirname(pulumi.path),
-    dirname(language.path),
-    join(repositoryRoot, 'node_modules', '@pulumi', 'pulumi'),
-    npmBinFolder,
-    process.env.PATH ?? '',
-  ];
+  const resources = join(repositoryRoot, 'node_modules', '@pulumi', 'pulumi', 'pulumi-resource-pulumi-nodejs');
+  const path = [await sideBySide([pulumi.path, language.path, resources]), npmBinFolder, process.env.PATH ?? ''];
   const inherited = Object.entries(process.env).filter((pair): pair is [string, string] => pair[1] !== undefined);
   return {
     ...Object.fromEntries(inherited),
@@ -41,4 +39,29 @@ export async function pulumiEnvironment(options: PulumiEnvironmentOptions = {}):
     ...(options.home === undefined ? {} : { PULUMI_HOME: options.home }),
     ...(options.passphrase === undefined ? {} : { PULUMI_CONFIG_PASSPHRASE: options.passphrase }),
   };
+}
+
+/**
+ * A folder with all of the programs, under the names they have. Helpers beside the engine are its own; ones that it finds
+ * on PATH it warns about, several times in every run. Links, so it costs nothing; made once for each set of programs.
+ */
+async function sideBySide(programs: readonly string[]): Promise<string> {
+  const found = await Promise.all(programs.map(async (path) => ({ path, ...(await identity(path)) })));
+  const digest = createHash('sha256').update(JSON.stringify(found)).digest('hex').slice(0, 12);
+  const folder = join(cacheDir(), `pulumi-with-helpers-${digest}`);
+  if (await stat(folder).catch(() => undefined)) return folder;
+  await mkdir(cacheDir(), { recursive: true });
+  const made = await mkdtemp(`${folder}-`);
+  for (const { path } of found) {
+    const target = join(made, basename(path));
+    await link(await realpath(path), target).catch(() => copyFile(path, target));
+  }
+  // Whoever is second keeps the first one's.
+  await rename(made, folder).catch(() => rm(made, { recursive: true, force: true }));
+  return folder;
+}
+
+async function identity(path: string): Promise<{ size: number; changed: number }> {
+  const { size, mtimeMs } = await stat(path);
+  return { size, changed: mtimeMs };
 }
