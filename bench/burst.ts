@@ -16,6 +16,9 @@ import { type Target, answersNamespace, openTarget, workspace } from './target.t
 import { makeToken } from './token.ts';
 import { inParallel } from './workers.ts';
 
+/** Requests before each run, not measured: code is compiled, connections are there. */
+const warmUp = 20;
+
 /** Longest time for all answers of one run. */
 const limitMs = 600_000;
 
@@ -25,26 +28,25 @@ export async function burst(options: BenchOptions): Promise<object> {
     const name = `bench-${randomBytes(3).toString('hex')}`;
     await makeToken(target, name);
     const { count, existing, runs } = options;
-    await run(target, options, name, 20); // code is compiled, connections are there: not measured
     if (existing > 0) await run(target, options, name, existing);
     const figures: Figures[] = [];
     for (let i = 1; i <= runs; i++) {
-      figures.push(await run(target, options, name, count));
+      // Side by side, so that whatever else the machine does hits both; never at the same time.
+      await target.startHub();
+      await run(target, options, name, warmUp);
+      const burstFigures = await run(target, options, name, count);
+      await target.stopHub();
+      const ceilingPerSecond = await bareRegistrations(target, count, options.workers);
+      figures.push({ ...burstFigures, ceilingPerSecond });
       progress(`run ${i} of ${runs}: ${JSON.stringify(figures.at(-1))}`);
-    }
-    await target.stopHub();
-    const ceilings: Figures[] = [];
-    for (let i = 1; i <= runs; i++) {
-      ceilings.push({ ceilingPerSecond: await bareRegistrations(target, count, options.workers) });
-      progress(`bare API, run ${i} of ${runs}: ${JSON.stringify(ceilings.at(-1))}`);
     }
     return {
       benchmark: 'burst',
       hub: options.hub === undefined ? 'muster' : target.config.server,
       count,
-      existing: existing + 20,
+      existing,
       runs,
-      ...summarize(figures.map((figure, index) => ({ ...figure, ...ceilings[index] }))),
+      ...summarize(figures),
     };
   } finally {
     await target.close();

@@ -33,6 +33,8 @@ export interface Target {
   readonly hub: KubeClient;
   /** Processes of the hub. */
   pids(): number[];
+  /** Starts our own hub unless it runs, and waits until it is ready; a given one runs. */
+  startHub(): Promise<void>;
   /** Ends our own hub; a given one goes on. */
   stopHub(): Promise<void>;
   close(): Promise<void>;
@@ -52,6 +54,7 @@ function openGiven(file: string, options: BenchOptions): Target {
     admin,
     hub: admin,
     pids: () => [...options.hubPids],
+    startHub: async () => Promise.resolve(),
     stopHub: async () => Promise.resolve(),
     close: () => admin.close(),
   };
@@ -67,13 +70,16 @@ async function startOwn(options: BenchOptions): Promise<Target> {
   }
   const account = { namespace: systemNamespace, name: hubNames.serviceAccount };
   const { token } = await admin.createToken(account, { expirationSeconds: 24 * 3600 });
-  const hub = await startHub(plane, token);
+  let hub = await startHub(plane, token);
   const own = createClient({ server: plane.server, ca: plane.ca, token, contextName: 'hub' }, clientOptions(options));
   return {
     config: { server: plane.server, ca: plane.ca, token: plane.adminToken, contextName: 'admin' },
     admin,
     hub: own,
     pids: () => (hub.running ? [hub.pid] : []),
+    startHub: async () => {
+      if (!hub.running) hub = await startHub(plane, token);
+    },
     stopHub: async () => void (await hub.stop()),
     close: async () => {
       await hub.stop();
