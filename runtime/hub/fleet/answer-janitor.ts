@@ -1,7 +1,7 @@
 /** Answers to requests: deleted when the agent has stored its credential, and at the latest after a while. */
 import { durations } from '../../../api/durations.ts';
 import type { Secret } from '../../../api/kubernetes/core.ts';
-import { Secrets } from '../../../api/kubernetes/core.ts';
+import { Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
 import { secretTypes } from '../../../api/fleet/constants.ts';
 import { isConflict } from '../../kube/api-error.ts';
@@ -48,7 +48,7 @@ export function answerEnds(secret: Secret, heardMs: number | undefined): number 
 }
 
 /** Names in reader Roles that answer nothing any more: left by a hub that ended in between. Call when caches are synced. */
-export async function pruneReaders(context: HubContext): Promise<void> {
+export async function pruneReaders(context: HubContext, signal: AbortSignal): Promise<void> {
   const { credentials, requests } = context.caches;
   const pending = new Set(
     requests
@@ -60,4 +60,17 @@ export async function pruneReaders(context: HubContext): Promise<void> {
     (name) => !pending.has(name) && credentials.get(`${context.registrationNamespace}/${name}`) === undefined,
   );
   if (stale.length > 0) await context.readers.revoke(new Set(stale));
+  await forgetTokens(context, signal);
+}
+
+/** Roles of tokens that went while no hub was there; asked live, as a reader that is taken away does not come back. */
+async function forgetTokens(context: HubContext, signal: AbortSignal): Promise<void> {
+  for (const key of context.readers.accounts()) {
+    if (context.serviceAccounts.get(key) !== undefined) continue;
+    const { namespace = '', name } = parseKey(key);
+    const account = { namespace, name };
+    if ((await context.client.find(ServiceAccounts, account, { signal })) === undefined) {
+      await context.readers.forget(account, signal);
+    }
+  }
 }

@@ -22,6 +22,8 @@ export interface CredentialReaders {
   forget(reader: ServiceAccountKey, signal: AbortSignal): Promise<void>;
   /** Names that some Role lists. */
   listed(): Set<string>;
+  /** Accounts that have a Role, `namespace/name`. */
+  accounts(): string[];
 }
 
 interface Reader {
@@ -122,6 +124,9 @@ export function createCredentialReaders(client: KubeClient, namespace: string, r
       if (known?.bound !== true && roles.get(`${namespace}/${key.name}`) === undefined) return;
       readers.delete(`${account.namespace}/${account.name}`);
       await Promise.all([client.delete(RoleBindings, key, { signal }), client.delete(Roles, key, { signal })]);
+    },
+    accounts() {
+      return roles.list().flatMap(({ metadata }) => metadata.annotations?.[annotations.serviceAccount] ?? []);
     },
     listed() {
       return new Set(roles.list().flatMap(namesOf));

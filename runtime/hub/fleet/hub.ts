@@ -27,7 +27,7 @@ import { createRegistrationController } from './registration-controller.ts';
 import { createRevocationController } from './revocation-controller.ts';
 import { prepareHub } from './start-guard.ts';
 import { createStatusWriter } from './status-writer.ts';
-import { createTokenController } from './token-controller.ts';
+import { createTokenControllers } from './token-controller.ts';
 import { createWorkspaceController } from './workspace-controller.ts';
 import { createWorkspaceSecrets } from './workspace-secrets.ts';
 
@@ -129,7 +129,7 @@ function assemble(
   manager.addRunnable(secrets);
   manager.addRunnable({ name: 'prune-readers', run: (signal) => pruneWhenSynced(context, signal) });
   manager.add(createWorkspaceController(client, workspaces, systemNamespace));
-  manager.add(createTokenController(context));
+  for (const controller of createTokenControllers(context)) manager.add(controller);
   manager.add(createRegistrationController(context));
   manager.add(clusterController);
   manager.add(createRevocationController(context));
@@ -140,10 +140,10 @@ function assemble(
 }
 
 async function pruneWhenSynced(context: HubContext, signal: AbortSignal): Promise<void> {
-  const { credentials, requests, readerRoles } = context.caches;
+  const { credentials, requests, readerRoles, serviceAccounts } = context.caches;
   try {
-    await Promise.all([credentials, requests, readerRoles].map((cache) => cache.whenSynced(signal)));
-    await pruneReaders(context);
+    await Promise.all([credentials, requests, readerRoles, serviceAccounts].map((cache) => cache.whenSynced(signal)));
+    await pruneReaders(context, signal);
   } catch (error) {
     // names that answer nothing give no rights worth ending the hub for; the next start tries again
     if (!signal.aborted) context.logger.warn({ error }, 'cannot prune reader roles');

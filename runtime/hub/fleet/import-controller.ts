@@ -9,6 +9,7 @@ import { Clusters } from '../../../api/fleet/kinds.ts';
 import { importTokenName, randomToken } from '../../../api/fleet/names.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
 import { synthAgent } from '../../../components/fleet/fleet-agent.ts';
+import { isConflict } from '../../kube/api-error.ts';
 import type { Controller, ReconcileContext, Result } from '../../kube/controller.ts';
 import { createController } from '../../kube/controller.ts';
 import { isDeleting } from '../../kube/finalizers.ts';
@@ -107,13 +108,22 @@ function explainFault(error: unknown): unknown {
 
 /** An imported cluster whose user named no clientID gets a random one: it cannot be guessed, so it cannot be taken over. */
 async function identify(context: HubContext, cluster: Cluster, signal: AbortSignal): Promise<Cluster> {
-  if (cluster.spec?.clientID) return cluster;
-  const { resourceVersion } = cluster.metadata;
-  const patch = { metadata: { resourceVersion }, spec: { clientID: randomToken() } };
+  const key = parseKey(keyOf(cluster));
   const options = { type: 'merge', fieldManager: hubFieldManager, signal } as const;
-  const named = await context.client.patch(Clusters, parseKey(keyOf(cluster)), patch, options);
-  context.clusters.remember(named);
-  return named;
+  let current = cluster;
+  while (!current.spec?.clientID) {
+    const { resourceVersion } = current.metadata;
+    const patch = { metadata: { resourceVersion }, spec: { clientID: randomToken() } };
+    try {
+      current = await context.client.patch(Clusters, key, patch, options);
+    } catch (error) {
+      // a new Cluster gets its finalizer and status at the same time
+      if (!isConflict(error)) throw error;
+      current = await context.client.get(Clusters, key, { signal });
+    }
+    context.clusters.remember(current);
+  }
+  return current;
 }
 
 async function importCluster(

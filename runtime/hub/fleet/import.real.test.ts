@@ -75,10 +75,8 @@ function kubeconfig(server: string, ca: string, token = 'x'): string {
 
 describe('a Cluster with a kubeconfig', () => {
   it('given a cluster that is reachable, when it is declared, then the agent is there, can register, and goes with it', async () => {
-    const started = performance.now();
     await importWith('east', edge.kubeconfig);
     const agent = await deployment();
-    console.log(`Cluster -> Deployment: ${Math.round(performance.now() - started)} ms`);
     expect(agent.spec.template.spec).toBeDefined();
     const imported = await clusterThat(hub, 'east', (c) => condition(c, 'Imported')?.status === 'True', 'Imported');
     expect(imported.spec?.clientID).toMatch(/^[a-z0-9]{54}$/);

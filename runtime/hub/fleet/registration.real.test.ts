@@ -3,8 +3,8 @@ import { finalizers, labels } from '../../../api/fleet/constants.ts';
 import type { ClusterRegistration } from '../../../api/fleet/kinds.ts';
 import { BundleDeployments, ClusterRegistrations, Clusters } from '../../../api/fleet/kinds.ts';
 import { clusterNamespace, registrationSecretName } from '../../../api/fleet/names.ts';
-import { Namespaces, Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
-import { ClusterRoleBindings, RoleBindings } from '../../../api/kubernetes/rbac.ts';
+import { ConfigMaps, Namespaces, Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
+import { ClusterRoleBindings, RoleBindings, Roles } from '../../../api/kubernetes/rbac.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
 import { httpGet } from '../../../test/harness/http-get.ts';
 import { FaultProxy, poll } from '../../../test/harness/index.ts';
@@ -333,7 +333,6 @@ describe('cost', () => {
     const looks = looked;
     // the test's own looks at its requests are not part of a registration
     const each = ((await requestsServed()) - before - looks) / count;
-    console.log(`requests for each registration: ${each.toFixed(1)}`);
     expect(each).toBeLessThanOrEqual(16);
   });
 });
@@ -346,15 +345,63 @@ async function requestsServed(): Promise<number> {
   return counted.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
+describe('liveness and configuration', () => {
+  it('given an agent that falls silent, when its time is over, then its Cluster is offline, and online again when it is heard', async () => {
+    await hub.configure({ agentCheckinInterval: '1s' });
+    const answer = await answerTo(agent, await ask(agent, { clientID: 'silent', token: 'tok' }));
+    const name = answer['clusterName'] ?? '';
+    const registered = hub.asBearer(answer['token'] ?? '');
+    const beat = () =>
+      registered.patch(Clusters, { namespace: workspace, name }, heartbeat(now()), {
+        type: 'json',
+        subresource: 'status',
+      });
+    await clusterThat(hub, name, (c) => c.status?.display?.state === 'WaitCheckIn', 'waiting');
+    await beat();
+    await clusterThat(hub, name, (c) => c.status?.display?.state === 'Ready', 'ready');
+    const offline = await clusterThat(hub, name, (c) => c.status?.display?.state === 'Offline', 'offline');
+    expect(condition(offline, 'Online')).toMatchObject({ status: 'False', reason: 'HeartbeatOverdue' });
+    await beat();
+    await clusterThat(hub, name, (c) => c.status?.display?.state === 'Ready', 'ready again');
+    await hub.configure({});
+  });
+
+  it('given a configuration that is not JSON, when written, then the last good one stays and an Event tells', async () => {
+    const key = { namespace: 'cattle-fleet-system', name: 'fleet-controller' };
+    await hub.admin.patch(ConfigMaps, key, { data: { config: '{' } }, { type: 'merge' });
+    await poll(async () => ((await eventsAbout('fleet-controller')).includes('ConfigInvalid') ? true : undefined), {
+      what: 'an Event',
+    });
+    await createToken(hub, 'still');
+    expect((await valuesOf(hub, 'still')).apiServerURL).toBe(hub.plane.server);
+    await hub.configure({});
+  });
+});
+
+/** Reasons of the Events about objects of this name. */
+async function eventsAbout(name: string): Promise<string[]> {
+  const list = (await hub.admin.raw('/apis/events.k8s.io/v1/events')) as {
+    items: { reason: string; regarding: { name: string } }[];
+  };
+  return list.items.filter(({ regarding }) => regarding.name === name).map(({ reason }) => reason);
+}
+
 describe('tokens', () => {
   it('given a ttl, when it has passed, then the token and what belongs to it are gone', async () => {
-    await createToken(hub, 'short', '3s');
-    await valuesOf(hub, 'short');
+    await createToken(hub, 'short', '4s');
+    const short = await asToken(hub, 'short');
+    await answerTo(short, await ask(short, { clientID: 'short', token: 'short' }));
+    const readers = async (): Promise<string[]> =>
+      (await hub.admin.list(Roles, { namespace: registrationNamespace })).items
+        .map(({ metadata }) => metadata.name ?? '')
+        .filter((name) => name.startsWith('short-'));
+    expect(await readers()).toHaveLength(1);
     await poll(
       async () =>
         (await hub.admin.find(Secrets, { namespace: workspace, name: 'short' })) === undefined ? true : undefined,
       { what: 'the end of the values', limitMs: 25_000 },
     );
+    await poll(async () => ((await readers()).length === 0 ? true : undefined), { what: 'no reader Role' });
   });
 
   it('given values in the field, when the address of the hub changes, then new values have it and the same token', async () => {

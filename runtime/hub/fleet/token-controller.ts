@@ -24,7 +24,8 @@ import { tokenFor } from './token-credential.ts';
 import { tokenExpiry } from './token-expiry.ts';
 import { tokenObjects, tokenOfAnnotation, valuesOf, valuesSecret } from './token-objects.ts';
 
-export function createTokenController(context: HubContext): Controller {
+/** The controller of tokens, and the one that cleans up after them. */
+export function createTokenControllers(context: HubContext): Controller[] {
   const { caches } = context;
   const controller = createController({
     name: 'token',
@@ -45,6 +46,23 @@ export function createTokenController(context: HubContext): Controller {
     predicate: ({ type }) => type === 'deleted',
     map: ({ object }) => owners(object),
   });
+  // the right to read answers is in another namespace, where no owner reference reaches
+  const ended = createController({
+    name: 'token-end',
+    backoff: { baseMs: durations.hubRetryFirst, maxMs: durations.hubRetryLast },
+    async reconcile(key, { signal }) {
+      const { namespace = '', name } = parseKey(key);
+      await context.readers.forget({ namespace, name }, signal);
+    },
+  });
+  ended.watch(caches.tokens, {
+    predicate: ({ type }) => type === 'deleted',
+    map: ({ object: { metadata } }) => {
+      const { namespace = '', name = '', uid = '' } = metadata;
+      return [`${namespace}/${tokenServiceAccountName({ name, uid })}`];
+    },
+  });
+  needs(ended, caches.readerRoles);
   context.secrets.subscribe(({ type, object }) => {
     if (type === 'deleted') owners(object).forEach((key) => controller.enqueue(key));
   });
@@ -52,7 +70,7 @@ export function createTokenController(context: HubContext): Controller {
     if (now.apiServerURL === before.apiServerURL && now.apiServerCA === before.apiServerCA) return;
     for (const token of caches.tokens.list()) controller.enqueue(keyOf(token));
   });
-  return controller;
+  return [controller, ended];
 }
 
 async function reconcileToken(context: HubContext, key: string, { signal }: ReconcileContext): Promise<Result | void> {
