@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { Clusters, ClusterRegistrationTokens } from '../../api/fleet/kinds.ts';
 import { clusterNamespace } from '../../api/fleet/names.ts';
 import { CustomResourceDefinitions, Deployments } from '../../api/kubernetes/workloads.ts';
 import { Namespaces, Secrets } from '../../api/kubernetes/core.ts';
@@ -119,7 +118,5 @@ async function inventory(): Promise<string[]> {
       );
     }
   }
-  void Clusters;
-  void ClusterRegistrationTokens;
   return found.filter((name) => !name.includes('ClusterRole /system:')).sort();
 }
