@@ -31,7 +31,13 @@ export async function hubMain(argv: readonly string[], env: Env = process.env): 
   const config = connection(flags, env);
   const logger = createLogger({ level: choiceOf(env, 'MUSTER_LOG_LEVEL', logLevels) ?? 'info', name: 'hub' });
   const metrics = createMetrics();
-  const client = createClient(config, { userAgent: `muster-hub/${version}`, logger, metrics });
+  const client = createClient(config, {
+    userAgent: `muster-hub/${version}`,
+    // a burst: 24 registrations side by side, each with several writes at once, must not wait for each other's connection
+    maxConnections: 64,
+    logger,
+    metrics,
+  });
   try {
     return await runUntilSignal((signal) =>
       runHub({ ...settings, client, namespace: namespaceOf(flags, env, config), logger, metrics }, signal),
