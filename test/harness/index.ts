@@ -1,6 +1,6 @@
 /** What tests, benchmarks and the demo start. Everything ends with the process that started it. */
 export { ControlPlane } from './control-plane/control-plane.ts';
-export type { ControlPlaneOptions } from './control-plane/control-plane.ts';
+export type { ControlPlaneOptions } from './control-plane/options.ts';
 export type { Component } from './control-plane/arguments.ts';
 export { Authority } from './pki/authority.ts';
 export type { KeyPair } from './pki/authority.ts';
@@ -17,6 +17,10 @@ export type { NodeSupport } from './node/support.ts';
 export { ProcessRunner } from './process-runner/process-runner.ts';
 export type { ProcessRunnerOptions } from './process-runner/process-runner.ts';
 export type { ProcessImage } from './process-runner/environment.ts';
+export { IsolatedNetwork } from './network/isolated-network.ts';
+export type { NetworkOptions } from './network/isolated-network.ts';
+export { clusterRange, outsideAddress } from './network/layout.ts';
+export { isolationSupport } from './network/support.ts';
 export { startLocalCluster } from './local-cluster.ts';
 export type { LocalCluster, LocalClusterOptions } from './local-cluster.ts';
 export { ClusterService } from './cluster-service/cluster-service.ts';

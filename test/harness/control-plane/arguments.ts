@@ -1,4 +1,5 @@
 /** The command line of each component. Later flags win, so a caller's own come last. */
+import { nodeAddress } from '../network/layout.ts';
 import { serviceRange } from './files.ts';
 import type { PlaneFiles } from './files.ts';
 
@@ -7,6 +8,9 @@ export type Component = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 
 
 /** The port of each component on 127.0.0.1; etcd has a second one for peers. */
 export type PlanePorts = Readonly<Record<Component | 'etcd-peer', number>>;
+
+/** An apiserver on a network of its own: the address that pods find behind the Service `kubernetes`. */
+export const advertised = ['--bind-address=0.0.0.0', `--advertise-address=${nodeAddress}`];
 
 /** The arguments of a component. */
 export function argumentsOf(component: Component, files: PlaneFiles, ports: PlanePorts): string[] {

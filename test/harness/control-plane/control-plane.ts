@@ -12,32 +12,17 @@ import { binary } from '../binaries.ts';
 import { httpGet } from '../http-get.ts';
 import { limits } from '../limits.ts';
 import { ManagedProcess } from '../managed-process.ts';
+import type { IsolatedNetwork } from '../network/isolated-network.ts';
 import type { KeyPair } from '../pki/authority.ts';
 import { claimPort } from '../run/claims.ts';
 import type { Claim } from '../run/claims.ts';
 import { currentRun } from '../run/run.ts';
 import { waitReady } from '../wait-ready.ts';
-import { argumentsOf } from './arguments.ts';
+import { advertised, argumentsOf } from './arguments.ts';
 import type { Component, PlanePorts } from './arguments.ts';
 import { kubeconfigText, planeFiles } from './files.ts';
 import type { KubeconfigUser, PlaneFiles } from './files.ts';
-
-/** Options of {@link ControlPlane.start}. */
-export interface ControlPlaneOptions {
-  /** For folders and messages. Default: `plane`. */
-  readonly name?: string;
-  /** Where its data and logs go. Default: a folder that vanishes with the run. A given folder is kept, and reused. */
-  readonly dir?: string;
-  /** Added to the apiserver's own; later ones win. */
-  readonly apiServerArgs?: readonly string[];
-  readonly controllerManagerArgs?: readonly string[];
-  /** Default: true. Without it nothing fills token Secrets, deletes namespaces, collects owners or makes Pods. */
-  readonly controllerManager?: boolean;
-  /** Default: false. Only needed by pods that name no node. */
-  readonly scheduler?: boolean;
-  /** Port of the apiserver, released when the plane is closed. Default: any free one. */
-  readonly port?: Claim<number>;
-}
+import type { ControlPlaneOptions } from './options.ts';
 
 /** A running control plane. */
 export class ControlPlane {
@@ -54,6 +39,8 @@ export class ControlPlane {
   /** The admin's kubeconfig, as text. */
   readonly kubeconfig: string;
   readonly kubeconfigPath: string;
+  /** The network it is on, unless that is the machine's. */
+  readonly network: IsolatedNetwork | undefined;
   #files: PlaneFiles;
   #ports: PlanePorts;
   #claims: readonly Claim<number>[];
@@ -72,8 +59,9 @@ export class ControlPlane {
     const dir = options.dir ?? run.makeDir(options.name ?? 'plane');
     const others = await Promise.all(Array.from({ length: 4 }, () => claimPort()));
     const claims = [options.port ?? (await claimPort()), ...others];
-    const plane = new ControlPlane(planeFiles(dir), claims, options);
+    const plane = new ControlPlane(planeFiles(dir, options.hosts), claims, options);
     try {
+      for (const { value } of claims) await options.network?.forward({ host: '127.0.0.1', port: value }, value);
       await plane.#startAll();
       return plane;
     } catch (error) {
@@ -95,6 +83,7 @@ export class ControlPlane {
       'kube-scheduler': port(4),
     };
     this.name = options.name ?? 'plane';
+    this.network = options.network;
     this.dir = files.dir;
     this.port = port(0);
     this.server = `https://127.0.0.1:${this.port}`;
@@ -203,14 +192,16 @@ export class ControlPlane {
 
   async #start(component: Component): Promise<void> {
     const extra: Partial<Record<Component, readonly string[]>> = {
-      'kube-apiserver': this.#options.apiServerArgs ?? [],
+      'kube-apiserver': [...(this.network ? advertised : []), ...(this.#options.apiServerArgs ?? [])],
       'kube-controller-manager': this.#options.controllerManagerArgs ?? [],
     };
     mkdirSync(this.dir, { recursive: true });
+    const program = [await binary(component), ...argumentsOf(component, this.#files, this.#ports)];
+    const [command = '', ...args] = [...(this.network?.inside.enter ?? []), ...program, ...(extra[component] ?? [])];
     const started = await ManagedProcess.start({
       name: component,
-      command: await binary(component),
-      args: [...argumentsOf(component, this.#files, this.#ports), ...(extra[component] ?? [])],
+      command,
+      args,
       logFile: this.logFile(component),
       cwd: this.dir,
     });

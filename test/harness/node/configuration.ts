@@ -1,5 +1,6 @@
-/** The configuration files of kubelet and containerd, and the CNI network of a node whose pods use the host's network. */
+/** The configuration files of kubelet and containerd, and the CNI networks of nodes. */
 import { join } from 'node:path';
+import { podRange } from '../network/layout.ts';
 
 /** Ports on the node's own address; the same on every node, since no two share an address. */
 export const kubeletPort = 10250;
@@ -8,7 +9,7 @@ export const healthPort = 10248;
 /** What the files are written from. */
 export interface NodePaths {
   readonly dir: string;
-  /** The node's name, and the loopback address it listens on. */
+  /** The node's name, and the address it listens on. */
   readonly address: string;
   readonly runc: string;
   /** Folder of the CNI plugins. */
@@ -101,3 +102,15 @@ disabled_plugins = ${JSON.stringify(unused.map((name) => `io.containerd.${name}`
 
 /** Kubelet calls a node Ready only when there is some network; pods on the host's network never use it. */
 export const loopbackNetwork = JSON.stringify({ cniVersion: '1.0.0', name: 'lo', plugins: [{ type: 'loopback' }] });
+
+/** Pods with addresses of their own, on a bridge that is their way out; for a node on a network of its own. */
+export function bridgeNetwork(dir: string): string {
+  const ipam = {
+    type: 'host-local',
+    dataDir: join(dir, 'ipam'),
+    ranges: [[{ subnet: podRange }]],
+    routes: [{ dst: '0.0.0.0/0' }],
+  };
+  const bridge = { type: 'bridge', bridge: 'cni0', isGateway: true, hairpinMode: true, ipMasq: false, ipam };
+  return JSON.stringify({ cniVersion: '1.0.0', name: 'pods', plugins: [bridge] });
+}

@@ -1,11 +1,11 @@
 /**
- * A real Kubernetes node: kubelet, containerd and runc in mount, pid and cgroup namespaces of their own, on the host's
- * network at a loopback address that is nobody else's. Pods must use the host's network, and may listen on the node's
- * address without colliding with pods of other nodes. Ready about 5 s after its start; ends, pods included, with one
- * process.
+ * A real Kubernetes node: kubelet, containerd and runc in mount, pid and cgroup namespaces of their own. On the machine's
+ * network it has a loopback address that is nobody else's; pods must use the host's network, and may listen on the
+ * node's address without colliding with pods of other nodes. On a network of its own (that of its plane), pods have
+ * addresses and Services work. Ready about 5 s after its start; ends, pods included, with one process.
  */
 import { copyFileSync, existsSync, mkdirSync, statfsSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { MusterError } from '../../../api/errors.ts';
 import { buildPauseImage, pauseImageRef } from '../../../tools/image/index.ts';
 import { binary, onPath } from '../binaries.ts';
@@ -14,6 +14,7 @@ import { httpGet } from '../http-get.ts';
 import { limits } from '../limits.ts';
 import { ManagedProcess, tailOf } from '../managed-process.ts';
 import { poll } from '../poll.ts';
+import { nodeAddress } from '../network/layout.ts';
 import { claimAddress } from '../run/claims.ts';
 import type { Claim } from '../run/claims.ts';
 import { removeCgroup } from '../run/clean.ts';
@@ -21,6 +22,7 @@ import { currentRun } from '../run/run.ts';
 import { waitReady } from '../wait-ready.ts';
 import { cgroupMountPoints, currentHierarchies, makeCgroups, nodeCgroups } from './cgroups.ts';
 import {
+  bridgeNetwork,
   containerdConfiguration,
   healthPort,
   kubeletConfiguration,
@@ -28,6 +30,8 @@ import {
   loopbackNetwork,
 } from './configuration.ts';
 import type { NodePaths } from './configuration.ts';
+import { kubeProxyCommand } from './kube-proxy.ts';
+import { saysReady } from './readiness.ts';
 import { innerScript, joinScript } from './scripts.ts';
 import type { ScriptInput } from './scripts.ts';
 import { nodeSupport } from './support.ts';
@@ -38,16 +42,12 @@ export interface NodeOptions {
   readonly images?: readonly string[];
 }
 
-/** A condition of a Node object. */
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly lastHeartbeatTime?: string;
-}
+/** Two such nodes never meet. */
+const onOwnNetwork: Claim<string> = { value: nodeAddress, release: () => undefined };
 
 /** A running node. */
 export class Node {
-  /** Its name in the cluster: a loopback address, and the one its kubelet listens on. */
+  /** Its name in the cluster, and the address its kubelet listens on: of loopback, or of its own network. */
   readonly name: string;
   /** Its folder: configuration, images, `kubelet.log`, `containerd.log`, logs of pods. */
   readonly dir: string;
@@ -58,6 +58,7 @@ export class Node {
   #process: ManagedProcess | undefined;
   #forget: (() => void) | undefined;
   #startedAt = 0;
+  #health = '';
 
   /**
    * Starts a node of `plane`, and the plane's scheduler when it is not up. Resolves when the node is Ready.
@@ -76,14 +77,17 @@ export class Node {
     const scheduler = plane.ensure('kube-scheduler');
     scheduler.catch(() => undefined); // awaited below, unless something else fails first
     const programs = await Promise.all([binary('kubelet'), binary('containerd'), binary('runc'), binary('cni')]);
-    const claim = await claimAddress([kubeletPort, healthPort]);
+    const { network } = plane;
+    const claim = network === undefined ? await claimAddress([kubeletPort, healthPort]) : onOwnNetwork;
     const dir = run.makeDir('node');
-    const cgroups = nodeCgroups(`muster-${process.pid}-${claim.value}`);
+    const cgroups = nodeCgroups(`muster-${process.pid}-${basename(dir)}`);
     if ('reason' in cgroups) throw new MusterError('UNSUPPORTED', cgroups.reason); // as support said otherwise: a race
     const pause = await buildPauseImage();
     const node = new Node(plane, claim, dir, cgroups, programs[1]);
     try {
-      node.#writeFiles(programs, [pause.archive, ...(options.images ?? [])]);
+      node.#writeFiles(programs, [pause.archive, ...(options.images ?? [])], await node.#kubeProxy());
+      const health = await network?.forward({ host: claim.value, port: healthPort });
+      node.#health = `http://${health ?? `${claim.value}:${healthPort}`}`;
       await node.restart();
       await scheduler;
       return node;
@@ -121,11 +125,13 @@ export class Node {
     this.#forget = run.register('cgroup', this.#cgroups);
     makeCgroups(this.#cgroups);
     const namespaces = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
+    const unshare = [onPath('unshare') ?? 'unshare', ...namespaces, 'sh', join(this.dir, 'join.sh')];
+    const [command = '', ...args] = [...(this.#plane.network?.inside.enter ?? []), ...unshare];
     this.#startedAt = Date.now();
     this.#process = await ManagedProcess.start({
       name: `node ${this.name}`,
-      command: onPath('unshare') ?? 'unshare',
-      args: [...namespaces, 'sh', join(this.dir, 'join.sh')],
+      command,
+      args,
       logFile: join(this.dir, 'node.log'),
       cwd: this.dir,
     });
@@ -140,7 +146,7 @@ export class Node {
       const what = `node ${this.name} to be Ready`;
       await waitReady(program, () => this.#isReady(), { what, limitMs: limits.nodeReady });
     } catch (error) {
-      const logs = ['import.log', 'containerd.log', 'kubelet.log'].map(
+      const logs = ['import.log', 'containerd.log', 'kubelet.log', 'kube-proxy.log'].map(
         (name) => `--- ${name}\n${tailOf(join(this.dir, name), 8)}`,
       );
       const text = [error instanceof Error ? error.message : String(error), ...logs].join('\n');
@@ -184,7 +190,18 @@ export class Node {
     return this.close();
   }
 
-  #writeFiles([kubelet, containerd, runc, cni]: readonly [string, string, string, string], images: string[]): void {
+  /** Its command line, where there is one. */
+  async #kubeProxy(): Promise<Pick<ScriptInput, 'kubeProxy'>> {
+    if (this.#plane.network === undefined) return {};
+    const [program, iptables] = await Promise.all([binary('kube-proxy'), binary('iptables')]);
+    return { kubeProxy: kubeProxyCommand(program, iptables, this.name, this.#plane.kubeconfigPath) };
+  }
+
+  #writeFiles(
+    [kubelet, containerd, runc, cni]: readonly [string, string, string, string],
+    images: string[],
+    kubeProxy: Pick<ScriptInput, 'kubeProxy'>,
+  ): void {
     for (const folder of ['kubelet', 'containerd', 'cni', 'pods', 'plugins']) mkdirSync(join(this.dir, folder));
     const write = (name: string, text: string): void => writeFileSync(join(this.dir, name), text, { mode: 0o600 });
     const paths: NodePaths = {
@@ -204,7 +221,7 @@ export class Node {
     write('kubelet.kubeconfig', this.#plane.kubeconfigFor(client));
     write('kubelet.json', kubeletConfiguration(paths));
     write('containerd.toml', containerdConfiguration(paths));
-    write('cni/10-lo.conflist', loopbackNetwork);
+    write('cni/10-pods.conflist', this.#plane.network === undefined ? loopbackNetwork : bridgeNetwork(this.dir));
     write('images', images.map((path) => `${path}\n`).join(''));
     if (existsSync('/etc/resolv.conf')) copyFileSync('/etc/resolv.conf', join(this.dir, 'resolv.conf'));
     else write('resolv.conf', '');
@@ -217,21 +234,17 @@ export class Node {
       containerd,
       ctr: this.#ctr,
       kubelet,
+      ...kubeProxy,
     };
     write('join.sh', joinScript(input));
     write('inner.sh', innerScript(input));
   }
 
   async #isReady(): Promise<true | undefined> {
-    const health = await httpGet({ server: `http://${this.name}:${healthPort}` }, '/healthz');
+    const health = await httpGet({ server: this.#health }, '/healthz');
     if (health?.status !== 200) return undefined;
     const target = { server: this.#plane.server, ca: this.#plane.ca, token: this.#plane.adminToken };
     const answer = await httpGet(target, `/api/v1/nodes/${this.name}`);
-    if (answer?.status !== 200) return undefined;
-    const node = JSON.parse(answer.text) as { status?: { conditions?: Condition[] } };
-    const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
-    // What a kubelet said before it was killed does not count; the API keeps whole seconds.
-    const fresh = Date.parse(ready?.lastHeartbeatTime ?? '') >= Math.floor(this.#startedAt / 1000) * 1000;
-    return ready?.status === 'True' && fresh ? true : undefined;
+    return answer?.status === 200 && saysReady(answer.text, this.#startedAt) ? true : undefined;
   }
 }

@@ -15,6 +15,8 @@ export interface ScriptInput {
   readonly containerd: string;
   readonly ctr: string;
   readonly kubelet: string;
+  /** Command line that makes Services work; a node on the machine's network has none. */
+  readonly kubeProxy?: readonly string[];
 }
 
 /** First process of the pid namespace: joins the node's cgroups, then gets a cgroup namespace whose root they are. */
@@ -62,6 +64,7 @@ export function innerScript(input: ScriptInput): string {
     `  ${quote(input.ctr)} -a ${socket} -n k8s.io images import "$archive" >> import.log 2>&1 & imports="$imports $!"`,
     'done < images',
     'for import in $imports; do wait $import; done',
+    ...(input.kubeProxy === undefined ? [] : [`${input.kubeProxy.map(quote).join(' ')} >> kube-proxy.log 2>&1 &`]),
     ': > images', // they stay in the node's folder: a restart need not import them again
     `${quote(input.kubelet)} --config=kubelet.json --kubeconfig=kubelet.kubeconfig --hostname-override=${input.address} \\`,
     `  --root-dir=${dir}/kubelet --cert-dir=${dir}/kubelet/pki --v=1 >> kubelet.log 2>&1 &`,
