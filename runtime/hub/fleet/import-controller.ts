@@ -1,10 +1,9 @@
 /** Clusters with a kubeconfig: the hub installs the agent there. A machine of events; no reconcile waits for anything. */
-import type { Condition } from '../../../api/conditions.ts';
-import { conditionTypes, findCondition, reasons, setCondition } from '../../../api/conditions.ts';
+import { reasons } from '../../../api/conditions.ts';
 import { durations } from '../../../api/durations.ts';
 import { isMusterError } from '../../../api/errors.ts';
 import { defaults, labels } from '../../../api/fleet/constants.ts';
-import type { Cluster, ClusterRegistrationToken, ClusterStatus } from '../../../api/fleet/kinds.ts';
+import type { Cluster, ClusterRegistrationToken } from '../../../api/fleet/kinds.ts';
 import { Clusters } from '../../../api/fleet/kinds.ts';
 import { importTokenName, randomToken } from '../../../api/fleet/names.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
@@ -16,21 +15,14 @@ import { isDeleting } from '../../kube/finalizers.ts';
 import { clusterOf, indexes, needs, requestOf } from './caches.ts';
 import type { HubContext } from './context.ts';
 import { hubFieldManager } from './context.ts';
-import type { HubAddress } from './edge-agent.ts';
-import {
-  agentNamespaceOf,
-  agentProps,
-  bootstrapFor,
-  hubAddress,
-  installedStatus,
-  settingsRevision,
-} from './edge-agent.ts';
+import { agentNamespaceOf, agentProps, bootstrapFor, hubAddress, settingsRevision } from './edge-agent.ts';
 import { applyAgent, removeAgent } from './edge-apply.ts';
 import type { EdgeClients } from './edge-clients.ts';
 import { ImportFault, readKubeconfig } from './edge-kubeconfig.ts';
 import { explainEdgeError, probeEdge } from './edge-probe.ts';
+import { report, reportApplied } from './import-report.ts';
 import type { Applied } from './import-state.ts';
-import { appliedMessage, importNeed, shortUid } from './import-state.ts';
+import { importNeed, shortUid } from './import-state.ts';
 import { endsSoon, ensureImportToken, importValues, renewIn, retire } from './import-token.ts';
 import { registrationOf } from './registration-state.ts';
 
@@ -227,51 +219,4 @@ async function removeFromOldNamespace(
   const old = cluster.status?.agent?.namespace;
   if (!old || old === agentNamespaceOf(cluster) || cluster.status?.agentDeployedGeneration == null) return;
   await removeAgent(client, synthAgent({ namespace: old, image: 'none' }), signal);
-}
-
-async function reportApplied(
-  context: HubContext,
-  cluster: Cluster,
-  applied: Applied,
-  address: HubAddress,
-  signal: AbortSignal,
-): Promise<void> {
-  const status = installedStatus(cluster, context.config.current, address);
-  const namespace = agentNamespaceOf(cluster);
-  const message = appliedMessage(applied);
-  await report(
-    context,
-    keyOf(cluster),
-    { status: 'True', reason: reasons.done, message },
-    { ...status, namespace },
-    signal,
-  );
-}
-
-/** Condition Imported, with the fields that belong to it; an Event when it says something new. */
-async function report(
-  context: HubContext,
-  key: string,
-  condition: Omit<Condition, 'type'>,
-  { namespace, ...status }: Partial<ClusterStatus>,
-  signal: AbortSignal,
-): Promise<void> {
-  const type = conditionTypes.imported;
-  const written = await context.clusterStatus.update(
-    key,
-    (latest) => {
-      const before = (latest.status?.conditions ?? []) as Condition[];
-      const conditions = setCondition(before, { type, ...condition }) as NonNullable<ClusterStatus['conditions']>;
-      const agent = namespace === undefined ? {} : { agent: { ...latest.status?.agent, namespace } };
-      return { ...latest.status, ...status, ...agent, conditions };
-    },
-    signal,
-  );
-  if (written === undefined || written.before === written.after) return;
-  const was = findCondition(written.before.status?.conditions as Condition[] | undefined, type);
-  if (was?.reason === condition.reason && was?.message === condition.message) return;
-  if (condition.status === 'True') context.events.event(written.after, 'Normal', 'Imported', condition.message ?? '');
-  else if (condition.reason !== reasons.waitingForToken) {
-    context.events.event(written.after, 'Warning', condition.reason ?? reasons.error, condition.message ?? '');
-  }
 }

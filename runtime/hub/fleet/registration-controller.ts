@@ -2,12 +2,11 @@
  * ClusterRegistrations: from a request to a credential. Keys are identities (`namespace/clientID`) and not requests, so
  * that requests of one cluster are never worked on side by side and the newest of them wins by rule.
  */
-import type { Condition } from '../../../api/conditions.ts';
-import { conditionTypes, reasons, setCondition } from '../../../api/conditions.ts';
+import { reasons } from '../../../api/conditions.ts';
 import { durations } from '../../../api/durations.ts';
 import { isMusterError } from '../../../api/errors.ts';
 import { finalizers, labels } from '../../../api/fleet/constants.ts';
-import type { Cluster, ClusterRegistration, ClusterRegistrationStatus } from '../../../api/fleet/kinds.ts';
+import type { Cluster, ClusterRegistration } from '../../../api/fleet/kinds.ts';
 import { ClusterRegistrations, Clusters } from '../../../api/fleet/kinds.ts';
 import { autoClusterName } from '../../../api/fleet/names.ts';
 import { registrationLabels } from '../../../api/labels.ts';
@@ -18,7 +17,6 @@ import type { Controller, ReconcileContext, Result } from '../../kube/controller
 import { createController } from '../../kube/controller.ts';
 import { decide, pickNewest } from '../../registration/decision.ts';
 import { carryOutGrant } from '../../registration/grant.ts';
-import type { Decision } from '../../registration/types.ts';
 import { identityKey, indexes, needs } from './caches.ts';
 import { ensureClusterNamespace, namespaceOf } from './cluster-namespace.ts';
 import { livenessOf } from './cluster-liveness.ts';
@@ -28,6 +26,7 @@ import { ensureOptions, hubFieldManager, isManaged } from './context.ts';
 import { accountKey, accountOf, answer, answerName, grantChecks, grantRights } from './registration-grant.ts';
 import { issueFor } from './registration-credential.ts';
 import { readersFor } from './registration-readers.ts';
+import { finish, tell } from './registration-report.ts';
 import { isRotating, toRequest, toTarget } from './registration-request.ts';
 import { registrationOf } from './registration-state.ts';
 
@@ -225,65 +224,6 @@ async function grant(
     }
     throw error;
   }
-}
-
-async function finish(
-  context: HubContext,
-  request: ClusterRegistration,
-  cluster: Cluster,
-  signal: AbortSignal,
-): Promise<void> {
-  const clusterName = cluster.metadata.name ?? '';
-  await context.requestStatus.update(
-    keyOf(request),
-    (current) => ({
-      ...current.status,
-      clusterName,
-      granted: true,
-      conditions: conditionsWith(current, [
-        { type: conditionTypes.accepted, status: 'True', reason: reasons.done },
-        { type: conditionTypes.granted, status: 'True', reason: reasons.done },
-      ]),
-    }),
-    signal,
-  );
-  context.events.event(request, 'Normal', 'Granted', `registered as Cluster ${clusterName}`);
-}
-
-/** Writes why a request has nothing yet, once. */
-async function tell(
-  context: HubContext,
-  request: ClusterRegistration,
-  decision: Extract<Decision, { reason: string }>,
-  signal: AbortSignal,
-): Promise<void> {
-  const { outcome, reason, message } = decision;
-  const changed = await context.requestStatus.update(
-    keyOf(request),
-    (current) => ({
-      ...current.status,
-      conditions: conditionsWith(current, [
-        outcome === 'reject'
-          ? { type: conditionTypes.accepted, status: 'False', reason, message }
-          : { type: conditionTypes.accepted, status: 'True', reason: reasons.done },
-        { type: conditionTypes.granted, status: 'False', reason, message },
-      ]),
-    }),
-    signal,
-  );
-  if (changed !== undefined && changed.before !== changed.after) {
-    context.events.event(request, 'Warning', reason, message);
-  }
-}
-
-function conditionsWith(
-  request: ClusterRegistration,
-  conditions: readonly Condition[],
-): NonNullable<ClusterRegistrationStatus['conditions']> {
-  const before = (request.status?.conditions ?? []) as Condition[];
-  return conditions.reduce((list, condition) => setCondition(list, condition), before) as NonNullable<
-    ClusterRegistrationStatus['conditions']
-  >;
 }
 
 /** Deleting a request takes back all that it was granted (revocation-controller.ts). */
