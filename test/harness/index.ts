@@ -8,6 +8,7 @@ export { poll } from './poll.ts';
 export { FaultProxy } from './faults/fault-proxy.ts';
 export type { FaultTarget } from './faults/fault-proxy.ts';
 export type { Fault, RequestMatch } from './faults/fault.ts';
+export { ConnectProxy } from './faults/connect-proxy.ts';
 export { TcpCut } from './faults/tcp-cut.ts';
 export type { CutState } from './faults/tcp-cut.ts';
 export { Node } from './node/node.ts';

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { isolationSupport } from '../network/support.ts';
 import { poll } from '../poll.ts';
 import { startOf } from './process-identity.ts';
 
@@ -22,7 +23,7 @@ const victims: ChildProcess[] = [];
 afterEach(() => victims.splice(0).forEach((victim) => victim.kill('SIGKILL')));
 
 /** Starts the test program in a process group of its own, so that a Ctrl-C can be sent to all of it and to nothing else. */
-async function victim(what: 'cluster' | 'processes'): Promise<{ child: ChildProcess; started: Started }> {
+async function victim(what: 'cluster' | 'isolated' | 'processes'): Promise<{ child: ChildProcess; started: Started }> {
   const file = fileURLToPath(new URL('fixtures/victim.ts', import.meta.url));
   const child = spawn(process.execPath, ['--no-warnings', file, what], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -51,6 +52,20 @@ function processesOf(dir: string): number[] {
     });
 }
 
+/** Network namespaces that some process is in (Linux). */
+const networkNamespaces = (): Set<string> =>
+  new Set(
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .flatMap((pid) => {
+        try {
+          return readlinkSync(`/proc/${pid}/ns/net`);
+        } catch {
+          return [];
+        }
+      }),
+  );
+
 const gone = (dir: string) =>
   poll(() => (processesOf(dir).length === 0 && !existsSync(dir) ? true : undefined), { what: `${dir} to be gone` });
 
@@ -69,6 +84,23 @@ describe('the reaper', () => {
       if (process.platform === 'linux') expect(readFileSync('/proc/self/mountinfo', 'utf8')).not.toContain(started.dir);
     },
   );
+
+  it.runIf(isolationSupport().supported)('removes a cluster with a network of its own after SIGKILL', async () => {
+    const machine = () => readFileSync('/proc/net/dev', 'utf8').match(/^ *[^ :]+(?=:)/gm);
+    const mounts = () => readFileSync('/proc/self/mountinfo', 'utf8');
+    const devices = machine();
+    const { child, started } = await victim('isolated');
+    const namespaces = started.pids.map((pid) => readlinkSync(`/proc/${pid}/ns/net`));
+    expect(new Set(namespaces).size).toBe(2);
+    expect(machine()).toEqual(devices);
+
+    child.kill('SIGKILL');
+
+    await gone(started.dir);
+    expect(namespaces.filter((namespace) => networkNamespaces().has(namespace))).toEqual([]);
+    expect(started.cgroups.filter((folder) => existsSync(folder))).toEqual([]);
+    for (const trace of [started.dir, ...namespaces]) expect(mounts()).not.toContain(trace);
+  });
 
   it('leaves another run alone', async () => {
     const [first, second] = await Promise.all([victim('processes'), victim('processes')]);
