@@ -3,13 +3,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Argument } from 'commander';
 import type { Command } from 'commander';
-import { parse, stringify } from 'yaml';
+import { parse } from 'yaml';
 import { MusterError } from '../api/errors.ts';
 import { parseValues } from '../api/fleet/bootstrap-values.ts';
 import type { HubConfig } from '../api/fleet/hub-config.ts';
 import { version } from '../api/version.ts';
 import type { KubeObject } from '../api/resource.ts';
 import { synthAgent, synthCrds, synthHub } from '../components/fleet/index.ts';
+import { toYaml } from '../components/yaml.ts';
 import type { AgentProps, HubProps } from '../components/fleet/index.ts';
 
 const sets = ['crds', 'hub', 'agent'] as const;
@@ -148,11 +149,4 @@ function readText(path: string, flag: string): string {
   } catch (cause) {
     throw new MusterError('INVALID_ARGUMENT', `cannot read ${path}`, { where: flag, cause });
   }
-}
-
-/** One document per object. YAML 1.1, because that is what Kubernetes' tools read: `on`, `1e3` and the like are quoted. */
-export function toYaml(objects: readonly KubeObject[]): string {
-  return objects
-    .map((object) => stringify(object, { version: '1.1', lineWidth: 0, aliasDuplicateObjects: false }))
-    .join('---\n');
 }

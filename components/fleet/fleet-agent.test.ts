@@ -98,6 +98,33 @@ describe('given the least props', () => {
   });
 });
 
+describe('given an image of Fleet', () => {
+  const objects = synthAgent({ image: 'rancher/fleet-agent:v0.16.1' });
+
+  test('its own program runs, with every right, and nobody asks for a health that only the leader tells', () => {
+    expect(container(objects)).toMatchObject({ command: ['fleetagent'] });
+    expect(container(objects)).not.toHaveProperty('readinessProbe');
+    expect(container(objects)).not.toHaveProperty('livenessProbe');
+    expect(find(objects, 'ClusterRole', 'cattle-fleet-system-fleet-agent-role')).toMatchObject({
+      rules: [
+        { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
+        { nonResourceURLs: ['*'], verbs: ['*'] },
+      ],
+    });
+  });
+
+  test('the program can be named for an image of another name, and the rights be taken away', () => {
+    const mirrored = synthAgent({ image: 'mirror.test/f:1', program: 'fleet', deploysWorkloads: false });
+    expect(container(mirrored)).toMatchObject({ command: ['fleetagent'] });
+    expect(find(mirrored, 'ClusterRole', 'cattle-fleet-system-fleet-agent-role')).not.toMatchObject({
+      rules: [{ apiGroups: ['*'] }],
+    });
+    const ours = synthAgent({ image: 'mirror.test/fleet-agent:1', program: 'muster' });
+    expect(container(ours)).toMatchObject({ command: ['muster', 'agent'] });
+    expect(container(ours)).toHaveProperty('readinessProbe');
+  });
+});
+
 describe('given every prop', () => {
   const objects = synthAgent(everything);
 

@@ -21,7 +21,7 @@ import { agentClusterRoleName, safeConcat } from '../../api/fleet/names.ts';
 import { agentClusterRules, agentNamespaceRules } from './agent-rbac.ts';
 import { addScheduling } from './agent-scheduling.ts';
 import { addBinding, addRole } from './chart-rbac.ts';
-import { resolveImage } from './image.ts';
+import { isFleetImage, resolveImage } from './image.ts';
 import { podAnnotations } from './names.ts';
 import { addDeployment } from './pod.ts';
 import type { AgentProps, EnvVar } from './props.ts';
@@ -50,13 +50,14 @@ export class FleetAgent extends Chart {
   constructor(scope: Construct, id: string, props: AgentProps) {
     super(scope, id);
     const namespace = props.namespace ?? defaults.agentNamespace;
+    const isFleet = (props.program ?? (isFleetImage(props.image) ? 'fleet' : 'muster')) === 'fleet';
     new ApiObject(this, 'namespace', {
       apiVersion: 'v1',
       kind: 'Namespace',
       metadata: { name: namespace, labels: common },
     });
     this.addAccounts(namespace);
-    this.addRights(namespace, props.deploysWorkloads ?? false);
+    this.addRights(namespace, props.deploysWorkloads ?? isFleet);
     this.addNetworkPolicy(namespace);
     const configHash = this.addConfig(namespace, props);
     if (props.bootstrap !== undefined) this.addBootstrap(namespace, props.bootstrap);
@@ -75,7 +76,9 @@ export class FleetAgent extends Chart {
         namespace,
         serviceAccount: agentNames.serviceAccount,
         image: resolveImage(props.image, props.privateRepoURL, props.systemDefaultRegistry),
-        command: props.command ?? ['muster', 'agent'],
+        command: props.command ?? (isFleet ? ['fleetagent'] : ['muster', 'agent']),
+        // It opens its endpoints when it leads: a new pod would never be ready while the old one holds the Lease.
+        probes: !isFleet,
         env: environment(props),
         probeVariable: 'FLEET_AGENT_PROBE_BIND_ADDRESS',
         metricsVariable: 'FLEET_AGENT_METRICS_BIND_ADDRESS',

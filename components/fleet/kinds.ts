@@ -1,5 +1,6 @@
 /** Every kind that the manifests contain, so that whoever applies them can address them. No cdk8s, no schema code. */
 import { MusterError } from '../../api/errors.ts';
+import { ClusterGroups, ClusterRegistrationTokens, Clusters } from '../../api/fleet/kinds.ts';
 import { ConfigMaps, Namespaces, Secrets, ServiceAccounts } from '../../api/kubernetes/core.ts';
 import { ClusterRoleBindings, ClusterRoles, RoleBindings, Roles } from '../../api/kubernetes/rbac.ts';
 import { CustomResourceDefinitions, Deployments } from '../../api/kubernetes/workloads.ts';
@@ -41,7 +42,7 @@ export const PodDisruptionBudgets: ResourceType = {
 
 /**
  * In the order in which to apply them; delete in the opposite one. What others refer to comes first; policies before
- * the rights that they fence; rights before the credential and the workload that use them.
+ * the rights that they fence; rights before the credential and the workload that use them. What a hub answers comes last.
  */
 export const manifestKinds: readonly ResourceType[] = [
   CustomResourceDefinitions,
@@ -59,6 +60,9 @@ export const manifestKinds: readonly ResourceType[] = [
   Secrets,
   PodDisruptionBudgets,
   Deployments,
+  ClusterRegistrationTokens,
+  Clusters,
+  ClusterGroups,
 ];
 
 const byKind = new Map(manifestKinds.map((type, place) => [type.kind, { type, place }]));

@@ -20,6 +20,8 @@ export interface WorkloadOptions {
   readonly command: readonly string[];
   /** Set by muster; `props.envVars` override by name. */
   readonly env: readonly EnvVar[];
+  /** Whether the kubelet asks for health. Default: true. */
+  readonly probes?: boolean;
   /** Names of the variables that move the endpoints. */
   readonly probeVariable: string;
   readonly metricsVariable: string;
@@ -122,7 +124,7 @@ function container(options: WorkloadOptions, props: WorkloadProps) {
     command: [...options.command],
     env,
     ...(ports.length === 0 ? {} : { ports }),
-    ...probes(probe, props.hostNetwork === true),
+    ...(options.probes === false ? {} : probes(probe, props.hostNetwork === true)),
     resources: props.resources ?? options.resources,
     securityContext: {
       allowPrivilegeEscalation: false,

@@ -56,7 +56,12 @@ export interface SchedulingCustomization {
 export interface AgentProps extends WorkloadProps {
   /** Default: `cattle-fleet-system`. */
   readonly namespace?: string;
-  /** Default: `['muster', 'agent']`; `['fleetagent']` for an image of Fleet. */
+  /**
+   * Whose program the image holds. Fleet's has its own command, needs every right on its cluster, and answers no probe
+   * until it leads. Default: by the image's name (isFleetImage).
+   */
+  readonly program?: 'muster' | 'fleet';
+  /** Default: `['muster', 'agent']`, or `['fleetagent']` for the program of Fleet. */
   readonly command?: readonly string[];
   /** Registry (and path) put before the image (Fleet: privateRepoURL). Default: none. */
   readonly privateRepoURL?: string;
@@ -85,7 +90,7 @@ export interface AgentProps extends WorkloadProps {
   readonly redeployGeneration?: number;
   /**
    * Whether the agent installs workloads. False: it may only register and report. True: every right on its cluster,
-   * as Fleet's agent has, because bundles may hold anything. Default: false.
+   * as Fleet's agent has, because bundles may hold anything. Default: only for the program of Fleet.
    */
   readonly deploysWorkloads?: boolean;
 }

@@ -1,10 +1,18 @@
 /** From a chart to plain objects: checked, in the order in which to apply them, the same bytes for the same input. */
-import { App } from 'cdk8s';
-import type { Chart } from 'cdk8s';
+import { App, Chart } from 'cdk8s';
+import type { Construct } from 'constructs';
 import { MusterError } from '../../api/errors.ts';
 import { keyOf } from '../../api/resource.ts';
 import type { KubeObject } from '../../api/resource.ts';
 import { placeOf, resourceTypeOf } from './kinds.ts';
+
+/** A chart around one construct. */
+export class ChartOf extends Chart {
+  constructor(app: App, add: (chart: Chart) => Construct) {
+    super(app, 'chart');
+    add(this);
+  }
+}
 
 /** Builds one chart in an app of its own and returns its objects. Cheap enough to call once per cluster. */
 export function synthesize(build: (app: App) => Chart): KubeObject[] {

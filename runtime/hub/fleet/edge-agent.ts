@@ -6,6 +6,7 @@ import type { HubConfig } from '../../../api/fleet/hub-config.ts';
 import type { Cluster, ClusterStatus } from '../../../api/fleet/kinds.ts';
 import { statusHash } from '../../../api/fleet/names.ts';
 import { edgeConfigLabels } from '../../../api/labels.ts';
+import { isFleetImage } from '../../../components/fleet/image.ts';
 import type { AgentProps } from '../../../components/fleet/props.ts';
 import type { EdgeAccess } from './edge-kubeconfig.ts';
 
@@ -39,8 +40,7 @@ export function agentProps(cluster: Cluster, config: HubConfig): AgentProps {
   return {
     namespace: agentNamespaceOf(cluster),
     image,
-    // an image of Fleet has Fleet's own program, which installs bundles and so needs every right
-    ...(isFleetImage(image) ? { command: ['fleetagent'], deploysWorkloads: true } : {}),
+    ...(isFleetImage(image) ? { program: 'fleet' as const } : {}),
     ...optional('imagePullPolicy', config.agentImagePullPolicy),
     ...optional('privateRepoURL', spec.privateRepoURL),
     ...optional('systemDefaultRegistry', config.systemDefaultRegistry),
@@ -60,10 +60,6 @@ export function agentProps(cluster: Cluster, config: HubConfig): AgentProps {
     ...optional('redeployGeneration', spec.redeployAgentGeneration),
     labels: edgeConfigLabels(cluster.metadata.labels ?? {}),
   };
-}
-
-function isFleetImage(image: string): boolean {
-  return /(^|\/)fleet-agent([:@]|$)/.test(image);
 }
 
 function optional<K extends keyof AgentProps>(key: K, value: AgentProps[K] | null): Pick<AgentProps, K> | object {

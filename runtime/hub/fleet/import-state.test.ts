@@ -73,11 +73,8 @@ describe('settings of the agent', () => {
   });
 
   it('given an image of Fleet, when synthesized, then its own program runs with the rights it needs', () => {
-    expect(agentProps(plain, { agentImage: 'rancher/fleet-agent:v0.16.1' })).toMatchObject({
-      command: ['fleetagent'],
-      deploysWorkloads: true,
-    });
-    expect(agentProps(plain, { agentImage: 'muster:1' })).not.toHaveProperty('command');
+    expect(agentProps(plain, { agentImage: 'rancher/fleet-agent:v0.16.1' })).toMatchObject({ program: 'fleet' });
+    expect(agentProps(plain, { agentImage: 'muster:1' })).not.toHaveProperty('program');
   });
 
   it('given an address in the Secret, when asked, then it goes before that of the hub', () => {

@@ -1,0 +1,35 @@
+/** Construct of a ClusterRegistrationToken. */
+import type { Construct } from 'constructs';
+import { clusterRegistrationTokenSpec } from '../../api/fleet/cluster-registration-token.ts';
+import type { KubeObject } from '../../api/resource.ts';
+import { validate } from '../../api/validate.ts';
+import { ChartOf, synthesize } from './synthesize.ts';
+import { given, HubObject } from './hub-object.ts';
+import type { HubObjectProps } from './hub-object.ts';
+
+/** Props of {@link RegistrationToken}. */
+export interface RegistrationTokenProps extends HubObjectProps {
+  /** Life from its creation, a Go duration such as `12h`; the hub deletes it then. Default: it never expires. */
+  readonly ttl?: string;
+}
+
+/**
+ * Permission for agents to register with the hub. No credential is in the manifest: the hub makes one and publishes it
+ * in a Secret. Throws INVALID_ARGUMENT.
+ */
+export class RegistrationToken extends HubObject {
+  /** Secret of the token's namespace whose key `values` holds what an agent registers with. */
+  readonly secretName: string;
+
+  constructor(scope: Construct, id: string, props: RegistrationTokenProps) {
+    const spec = given({ ttl: props.ttl });
+    validate(clusterRegistrationTokenSpec, spec, 'RegistrationToken');
+    super(scope, id, 'ClusterRegistrationToken', props, spec);
+    this.secretName = props.name;
+  }
+}
+
+/** The token as an object. Throws INVALID_ARGUMENT. */
+export function synthRegistrationToken(props: RegistrationTokenProps): KubeObject[] {
+  return synthesize((app) => new ChartOf(app, (chart) => new RegistrationToken(chart, 'token', props)));
+}
