@@ -20,7 +20,7 @@ export type { ProcessRunnerOptions } from './process-runner/process-runner.ts';
 export type { ProcessImage } from './process-runner/environment.ts';
 export { IsolatedNetwork } from './network/isolated-network.ts';
 export type { NetworkOptions } from './network/isolated-network.ts';
-export { clusterRange, outsideAddress } from './network/layout.ts';
+export { clusterRange, insideAddress, outsideAddress } from './network/layout.ts';
 export { isolationSupport } from './network/support.ts';
 export { startLocalCluster } from './local-cluster.ts';
 export type { LocalCluster, LocalClusterOptions } from './local-cluster.ts';
