@@ -23,6 +23,6 @@ export default tseslint.config(
       'no-restricted-exports': ['error', { restrictDefaultExports: { direct: true } }],
     },
   },
-  { files: ['eslint.config.js', '*.config.ts'], rules: { 'no-restricted-exports': 'off' } },
+  { files: ['eslint.config.js', '**/*.config.ts'], rules: { 'no-restricted-exports': 'off' } },
   { files: ['**/*.test.ts'], rules: { complexity: 'off' } },
 );

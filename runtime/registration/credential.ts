@@ -61,6 +61,17 @@ export async function requestToken(
   return expiresMs - nowMs >= plan.leastMs - durations.clockTolerance ? { token: issued.token, expiresMs } : undefined;
 }
 
+/** When a bound token ends, in milliseconds since 1970; `undefined` for one that does not, or is no JSON web token. */
+export function tokenEnd(token: string): number | undefined {
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
+    const { exp } = (claims ?? {}) as { exp?: unknown };
+    return typeof exp === 'number' ? exp * 1000 : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** When an agent that has `expiresMs` should ask for the next token: after four fifths of the life of this one. */
 export function renewAt(issuedMs: number, expiresMs: number): number {
   return issuedMs + 0.8 * (expiresMs - issuedMs);

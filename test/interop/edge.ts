@@ -125,9 +125,9 @@ export class InteropEdge {
     const play = async (): Promise<void> => {
       const { items, resourceVersion } = await this.client.list(Deployments, place);
       await follow(items[0]?.metadata.uid);
-      for await (const { type, object } of this.client.watch(Deployments, { ...place, resourceVersion, signal })) {
-        if (type === 'BOOKMARK') continue;
-        await follow(type === 'DELETED' ? undefined : object.metadata.uid);
+      for await (const event of this.client.watch(Deployments, { ...place, resourceVersion, signal })) {
+        if (event.type === 'BOOKMARK') continue;
+        await follow(event.type === 'DELETED' ? undefined : event.object.metadata.uid);
       }
     };
     play().catch((error: unknown) => {

@@ -1,7 +1,12 @@
 /** Either agent takes over from the other in one cluster: same lease, same Secret, no second registration. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { Clusters } from '../../api/fleet/kinds.ts';
+import type { Secret } from '../../api/kubernetes/core.ts';
+import { Secrets } from '../../api/kubernetes/core.ts';
 import { Leases } from '../../api/kubernetes/workloads.ts';
-import { createToken, valuesOf } from '../support/registering.ts';
+import { parseKubeconfig } from '../../runtime/kube/kubeconfig.ts';
+import { tokenEnd } from '../../runtime/registration/credential.ts';
+import { cluster, createToken, valuesOf, workspace } from '../support/registering.ts';
 import type { AtHub } from '../support/registering.ts';
 import { startRunningHub } from '../support/running-hub.ts';
 import type { RunningHub } from '../support/running-hub.ts';
@@ -10,7 +15,7 @@ import type { AgentKind } from './edge.ts';
 import { startFleetHub } from './fleet-hub.ts';
 import type { FleetHub } from './fleet-hub.ts';
 import { systemNamespace } from './fleet-manifests.ts';
-import { credentialOf, lastSeen, requestsOf, seen } from './sights.ts';
+import { credentialOf, lastSeen, requestsOf, seen, text } from './sights.ts';
 
 let edge: InteropEdge;
 let ours: RunningHub | undefined;
@@ -63,6 +68,40 @@ test('at our hub, our agent first', async () => {
   ours ??= await startRunningHub('hub');
   await takeTurns(ours, 'muster', 'muster-first');
 });
+
+test("at our hub, by kubeconfig: Fleet's image takes over from ours, with a credential that lasts", async () => {
+  ours ??= await startRunningHub('hub');
+  const key = { namespace: workspace, name: 'swap' };
+  await ours.configure({ agentImage: 'muster:test' });
+  await ours.admin.create(Secrets, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace: workspace, name: 'swap-kubeconfig' },
+    data: { value: Buffer.from(edge.plane.kubeconfig).toString('base64') },
+  });
+  await ours.admin.create(Clusters, cluster('swap', { kubeConfigSecret: 'swap-kubeconfig' }));
+  const running = await edge.startAgent('muster', { checkin: '2s' });
+  const first = await credentialOf(edge);
+  const clientID = (await ours.admin.get(Clusters, key)).spec?.clientID ?? '';
+  const before = await seen(ours, clientID);
+  const [request] = await requestsOf(ours, clientID);
+  expect(daysLeft(first)).toBeLessThan(100);
+
+  await ours.configure({ agentImage: 'rancher/fleet-agent:dev' });
+
+  const second = await credentialOf(edge, first);
+  expect(daysLeft(second)).toBeGreaterThan(3000);
+  await running.stop();
+  await edge.startAgent('fleet', { checkin: '2s' });
+  await seen(ours, clientID, Math.max(lastSeen(before), Date.now()));
+  expect((await requestsOf(ours, clientID)).map(({ metadata }) => metadata.uid)).toEqual([request?.metadata.uid]);
+  expect((await edge.credential())?.data).toEqual(second.data);
+});
+
+function daysLeft(credential: Secret): number {
+  const { token = '' } = parseKubeconfig(text(credential, 'kubeconfig'), { policy: 'hub' });
+  return ((tokenEnd(token) ?? Number.POSITIVE_INFINITY) - Date.now()) / 86_400_000;
+}
 
 test("at Fleet's hub, our agent first", async () => {
   theirs ??= await startFleetHub();

@@ -18,6 +18,7 @@ import { hubFieldManager } from './context.ts';
 import { agentNamespaceOf, agentProps, bootstrapFor, hubAddress, settingsRevision } from './edge-agent.ts';
 import { applyAgent, removeAgent } from './edge-apply.ts';
 import type { EdgeClients } from './edge-clients.ts';
+import { leaveLastingCredential } from './edge-credential.ts';
 import { ImportFault, readKubeconfig } from './edge-kubeconfig.ts';
 import { explainEdgeError, probeEdge } from './edge-probe.ts';
 import { report, reportApplied } from './import-report.ts';
@@ -156,6 +157,7 @@ async function importCluster(
   const bootstrap = values === undefined ? {} : { bootstrap: bootstrapFor(values, address, cluster) };
   try {
     await removeFromOldNamespace(cluster, client, signal);
+    if (props.program === 'fleet') await leaveLastingCredential(context, cluster, client, signal);
     await applyAgent(client, synthAgent({ ...props, ...bootstrap }), signal);
   } catch (error) {
     throw explainEdgeError(error, client.server);

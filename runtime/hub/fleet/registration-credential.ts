@@ -4,7 +4,7 @@ import { serviceAccountTokenName } from '../../../api/fleet/names.ts';
 import { RoleBindings } from '../../../api/kubernetes/rbac.ts';
 import { defaults } from '../../../api/fleet/constants.ts';
 import { grantRoles, hubNames } from '../../../components/fleet/names.ts';
-import type { Credential } from '../../registration/credential.ts';
+import type { Credential, CredentialPlan } from '../../registration/credential.ts';
 import { durablePlan, requestToken, rotatingPlan, secretToken } from '../../registration/credential.ts';
 import { ensureObject } from '../../registration/ensure.ts';
 import type { ServiceAccountKey } from '../../registration/types.ts';
@@ -23,7 +23,16 @@ export async function issueFor(
   account: ServiceAccountKey,
   signal: AbortSignal,
 ): Promise<Credential> {
-  const plan = isRotating(request) ? rotatingPlan : durablePlan;
+  return await issue(context, account, isRotating(request) ? rotatingPlan : durablePlan, signal);
+}
+
+/** As {@link issueFor}, with a plan of the caller's. */
+export async function issue(
+  context: HubContext,
+  account: ServiceAccountKey,
+  plan: CredentialPlan,
+  signal: AbortSignal,
+): Promise<Credential> {
   const bound = await requestToken(context.client, account, plan, Date.now(), signal);
   if (bound !== undefined) return bound;
   await openNamespace(context, account.namespace, signal);
