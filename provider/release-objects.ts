@@ -2,13 +2,14 @@
 import { createHash } from 'node:crypto';
 import { annotations, labels } from '../api/fleet/constants.ts';
 import { MusterError } from '../api/errors.ts';
-import { Leases } from '../api/kubernetes/workloads.ts';
+import { Deployments, Leases } from '../api/kubernetes/workloads.ts';
 import type { KubeObject, ObjectKey, ResourceType } from '../api/resource.ts';
 import { apiVersionOf, keyOf, parseKey } from '../api/resource.ts';
 import { resourceTypeOf } from '../components/fleet/kinds.ts';
 import { covers } from '../runtime/kube/apply.ts';
 import type { KubeClient } from '../runtime/kube/client.ts';
 import { awaitGone } from './await-gone.ts';
+import { endWorkload } from './end-workload.ts';
 import { fieldManager } from './fleet-object.ts';
 import type { CallContext } from './handler.ts';
 
@@ -99,7 +100,8 @@ function unclaimed(object: KubeObject): KubeObject {
   return { ...object, metadata: { ...object.metadata, labels: rest } };
 }
 
-function stamped(object: KubeObject, owner: string): KubeObject {
+/** With the annotation by which the owner knows it again. */
+export function stamped(object: KubeObject, owner: string): KubeObject {
   const { metadata } = object;
   return {
     ...object,
@@ -120,9 +122,8 @@ export async function removeObjects(
   const own = names.filter((name) => !isKubernetesOwn(name)).reverse();
   const removeOne = async (name: ObjectName): Promise<void> => {
     const { type, key } = addressOf(name);
-    const workload = type.kind === 'Deployment';
-    await client.delete(type, key, { signal, propagation: workload ? 'Foreground' : 'Background' });
-    if (workload) await awaitGone(client, type, key, undefined, context);
+    if (type.kind === Deployments.kind) await endWorkload(client, key, context);
+    else await client.delete(type, key, { signal, propagation: 'Background' });
   };
   for (const group of byKind(own, (name) => name.split(' ')[0] ?? '')) await settleAll(group.map(removeOne));
   await settleAll(
