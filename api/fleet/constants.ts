@@ -64,6 +64,8 @@ export const annotations = {
   registrationRequest: 'muster.dev/registration-request',
   /** On an object that Pulumi manages: project/stack that it belongs to; no other stack takes it over. */
   owner: 'muster.dev/owner',
+  /** On a Cluster: where its hub is now (hub-address.ts), for an agent that registered when it was elsewhere. */
+  hubAddress: 'muster.dev/hub-address',
   /** On any object: hash of what muster last applied, where the object itself cannot tell. */
   appliedHash: 'muster.dev/applied-hash',
 } as const;
@@ -105,6 +107,9 @@ export const configMapNames = {
 
 /** Key of both ConfigMaps. */
 export const configKey = 'config';
+
+/** Key of the edge's ConfigMap that tells a registered agent of ours where its hub is (hub-address.ts). */
+export const hubAddressKey = 'hub';
 
 /** Keys of Secrets. */
 export const secretKeys = {

@@ -1,8 +1,8 @@
 /** The Fleet agent as one call: what `muster agent` runs, and what tests and benchmarks start in their own process. */
 import { hostname } from 'node:os';
 import { durations } from '../../../api/durations.ts';
-import { agentNames, secretNames } from '../../../api/fleet/constants.ts';
-import { Secrets } from '../../../api/kubernetes/core.ts';
+import { agentNames, configMapNames, hubAddressKey, secretNames } from '../../../api/fleet/constants.ts';
+import { ConfigMaps, Secrets } from '../../../api/kubernetes/core.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { LeaderElectionOptions } from '../../kube/leader-election.ts';
 import { type Logger, silentLogger } from '../../kube/logger.ts';
@@ -71,7 +71,7 @@ export async function runAgent(options: AgentOptions, signal: AbortSignal): Prom
     logger,
     ...(metrics === undefined ? {} : { metrics }),
   });
-  wakeOnBootstrap(manager, namespace, context.wake);
+  wakeOnNews(manager, namespace, context.wake);
   manager.addReadyCheck('fleet-agent', () => {
     const { ready, text } = context.status.readiness();
     if (!ready) throw new Error(text);
@@ -95,11 +95,16 @@ function leaseOf(options: AgentOptions): LeaderElectionOptions {
   };
 }
 
-/** New content of the bootstrap Secret ends any wait. The agent's own notes on it do not. */
-function wakeOnBootstrap(manager: ReturnType<typeof createManager>, namespace: string, wake: Wake): void {
+/** New content of the bootstrap Secret, or a new address of the hub, ends any wait. The agent's own notes do not. */
+function wakeOnNews(manager: ReturnType<typeof createManager>, namespace: string, wake: Wake): void {
   const bootstrap = manager.cache(Secrets, { namespace, fieldSelector: `metadata.name=${secretNames.bootstrap}` });
   bootstrap.subscribe((event) => {
     if (event.initial || event.type === 'deleted') return;
     if (JSON.stringify(event.object.data) !== JSON.stringify(event.previous?.data)) wake.wake();
+  });
+  const config = manager.cache(ConfigMaps, { namespace, fieldSelector: `metadata.name=${configMapNames.agent}` });
+  config.subscribe(({ initial, type, object, previous }) => {
+    if (initial || type === 'deleted') return;
+    if (object.data?.[hubAddressKey] !== previous?.data?.[hubAddressKey]) wake.wake();
   });
 }

@@ -33,3 +33,14 @@ export function serviceAccountOf(claims: TokenClaims): { namespace: string; name
   if (system !== 'system' || kind !== 'serviceaccount' || !namespace || !name || more.length > 0) return undefined;
   return { namespace, name };
 }
+
+/** The key that signed `token`; the same for all tokens of one API server, unless it changed its key meanwhile. */
+export function signerOf(token: string): string | undefined {
+  try {
+    const header: unknown = JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString('utf8'));
+    const { kid } = (header ?? {}) as { kid?: unknown };
+    return typeof kid === 'string' && kid !== '' ? kid : undefined;
+  } catch {
+    return undefined;
+  }
+}

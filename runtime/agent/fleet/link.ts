@@ -5,7 +5,9 @@ import type { KubeClient } from '../../kube/client.ts';
 import { type Bootstrap, bootstrapMissing, discardBootstrap, readBootstrap } from './bootstrap.ts';
 import { type AgentContext, attempt } from './context.ts';
 import { type AgentCredential, readCredential, storeCredential } from './credential.ts';
+import type { HubAddress } from '../../../api/fleet/hub-address.ts';
 import { type AgentError, isAgentError } from './failure.ts';
+import { announcedAddress, findHub, followHub, isAstray, sameHub } from './follow-hub.ts';
 import { sendHeartbeat } from './heartbeat.ts';
 import { register } from './register.ts';
 import { forget } from './request.ts';
@@ -14,6 +16,8 @@ import { forget } from './request.ts';
 export interface Link {
   readonly hub: KubeClient;
   readonly credential: AgentCredential;
+  /** The hub was not reached this way. */
+  readonly broken?: boolean;
 }
 
 /**
@@ -36,10 +40,14 @@ export async function establish(context: AgentContext, signal: AbortSignal): Pro
     try {
       // Told no before, one question is enough: a rejected agent stays quiet.
       const patience = isRejection(context.status.failure) ? 0 : durations.agentRejectionConfirm;
-      await confirm(context, link, patience, signal);
-      return await reconsider(context, link, bootstrap, signal);
+      const announced =
+        (await confirm(context, link, patience, signal)) ?? (await orError(announcedAddress(context, signal)));
+      const followed = isAgentError(announced) ? link : await followHub(context, link, announced, signal);
+      return await reconsider(context, followed, bootstrap, signal);
     } catch (error) {
       await link.hub.close();
+      const found = isAstray(error) ? await findHub(context, stored, bootstrap, signal) : undefined;
+      if (found !== undefined) return await reconsider(context, found, bootstrap, signal);
       if (!isRejection(error)) throw error;
       rejection = error;
     }
@@ -59,10 +67,15 @@ export function openLink(context: AgentContext, credential: AgentCredential): Li
   return { hub: context.connect(credential.config), credential };
 }
 
-export async function heartbeat(context: AgentContext, link: Link, signal: AbortSignal): Promise<void> {
+/** Returns where the hub is from now on, when it says so. */
+export async function heartbeat(
+  context: AgentContext,
+  link: Link,
+  signal: AbortSignal,
+): Promise<HubAddress | undefined> {
   const { clusterNamespace, clusterName } = link.credential;
   const cluster = { namespace: clusterNamespace, name: clusterName };
-  await attempt(link.hub, 'heartbeat', () =>
+  return await attempt(link.hub, 'heartbeat', () =>
     sendHeartbeat(link.hub, { cluster, agentNamespace: context.namespace }, { signal }),
   );
 }
@@ -71,7 +84,12 @@ export async function heartbeat(context: AgentContext, link: Link, signal: Abort
  * Sends a heartbeat, tried again for `patienceMs` while it is refused: rights may land after the credential, and an API
  * server that has just started refuses what it does not know yet.
  */
-async function confirm(context: AgentContext, link: Link, patienceMs: number, signal: AbortSignal): Promise<void> {
+async function confirm(
+  context: AgentContext,
+  link: Link,
+  patienceMs: number,
+  signal: AbortSignal,
+): Promise<HubAddress | undefined> {
   const end = performance.now() + patienceMs;
   for (let delay: number = durations.agentGrantPollFirst; ; delay = Math.min(delay * 1.5, patienceMs / 10)) {
     try {
@@ -84,8 +102,8 @@ async function confirm(context: AgentContext, link: Link, patienceMs: number, si
 }
 
 /**
- * A bootstrap Secret beside a working credential: one for the same hub and workspace has served its purpose and is
- * removed, as Fleet's agent does. One for another hub or workspace is a move: the agent registers there, and stays where
+ * A bootstrap Secret beside a working credential: one for the same hub and workspace tells at most of a new address or
+ * CA, and is removed, as Fleet's agent does. One for another hub or workspace is a move: the agent registers there, and stays where
  * it is while that fails.
  */
 async function reconsider(
@@ -99,10 +117,11 @@ async function reconsider(
     context.status.warned(bootstrap);
     return link;
   }
-  const { apiServerURL, clusterNamespace } = bootstrap.values;
-  if (apiServerURL === link.credential.config.server && clusterNamespace === link.credential.clusterNamespace) {
+  const place = sameHub(link.credential, bootstrap);
+  if (place !== undefined) {
+    const followed = await followHub(context, link, place, signal);
     await discardBootstrap(context, bootstrap.secret, signal);
-    return link;
+    return followed;
   }
   try {
     const moved = await registerAnew(context, bootstrap, signal);

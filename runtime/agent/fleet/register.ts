@@ -98,7 +98,7 @@ async function refuseChanged(context: AgentContext, asked: Secret, signal: Abort
 }
 
 /** ConfigMap `fleet-agent`; all defaults when it is not there. */
-async function readAgentConfig(context: AgentContext, signal: AbortSignal): Promise<AgentConfig> {
+export async function readAgentConfig(context: AgentContext, signal: AbortSignal): Promise<AgentConfig> {
   const { edge, namespace, logger } = context;
   const key = { namespace, name: configMapNames.agent };
   const map = await attempt(edge, 'edge', () => edge.find(ConfigMaps, key, { signal }));
@@ -121,9 +121,10 @@ async function clusterUid(context: AgentContext, signal: AbortSignal): Promise<s
   return metadata.uid ?? '';
 }
 
-async function trustedCa(
+/** @throws AgentError as decideTrust, and of the probe. */
+export async function trustedCa(
   context: AgentContext,
-  values: BootstrapValues,
+  values: Pick<BootstrapValues, 'apiServerURL' | 'apiServerCA'>,
   mode: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {

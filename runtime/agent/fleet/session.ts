@@ -5,6 +5,8 @@ import { type AgentContext, attempt } from './context.ts';
 import { storeCredential } from './credential.ts';
 import { toAgentError } from './failure.ts';
 import { heartbeatDelay } from './heartbeat.ts';
+import { readBootstrap } from './bootstrap.ts';
+import { findHub, followHub, isAstray } from './follow-hub.ts';
 import { type Link, establish, heartbeat, isRejection, openLink } from './link.ts';
 import { renewCredential, renewalDelay, renewalRetryDelay } from './renewal.ts';
 
@@ -53,7 +55,9 @@ export async function keepUp(context: AgentContext, first: Link, signal: AbortSi
         );
       }
       if (performance.now() >= beatAt) {
-        failures = (await beat(context, link, failures, signal)) ? 0 : failures + 1;
+        const next = await beat(context, link, failures, signal);
+        failures = next === undefined ? failures + 1 : 0;
+        link = next ?? link;
         const delay = failures === 0 ? heartbeatDelay(context.checkinIntervalMs) : backoffMs(failures, retry);
         beatAt = performance.now() + delay;
       }
@@ -67,16 +71,38 @@ function renewalTime(link: Link): number {
   return performance.now() + (renewalDelay(link.credential.config.token ?? '') ?? Number.POSITIVE_INFINITY);
 }
 
-/** One heartbeat; false when the hub was not reached. Throws when it rejects the credential. */
-async function beat(context: AgentContext, link: Link, failures: number, signal: AbortSignal): Promise<boolean> {
+/** One heartbeat; `undefined` when the hub was not reached. Throws when it rejects the credential. */
+async function beat(
+  context: AgentContext,
+  link: Link,
+  failures: number,
+  signal: AbortSignal,
+): Promise<Link | undefined> {
   try {
-    await heartbeat(context, link, signal);
+    const place = await heartbeat(context, link, signal);
     context.status.succeeded('Connected', `connected to ${link.hub.server} again`);
-    return true;
+    return await followHub(context, link, place, signal);
   } catch (error) {
     if (signal.aborted || isRejection(error)) throw error;
+    const found = isAstray(error) ? await lookAround(context, link, signal) : undefined;
+    if (found !== undefined) return found;
     context.status.failed(toAgentError(error, 'heartbeat', link.hub.server), backoffMs(failures + 1, retry));
-    return false;
+    return undefined;
+  }
+}
+
+/** The hub at another place that this cluster was told of; `undefined` when it is not there either. */
+async function lookAround(context: AgentContext, link: Link, signal: AbortSignal): Promise<Link | undefined> {
+  try {
+    const bootstrap = await readBootstrap(context, signal).catch((error: unknown) =>
+      toAgentError(error, 'edge', context.edge.server),
+    );
+    const found = await findHub(context, link.credential, bootstrap, signal);
+    if (found !== undefined) await link.hub.close();
+    return found;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return undefined; // the edge does not answer now; the next heartbeat looks again
   }
 }
 
