@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -7,6 +7,7 @@ import { ensureTools } from './ensure-tools.ts';
 import type { ToolName } from './programs.ts';
 import { silentReporter } from './progress.ts';
 import { pulumiEnvironment } from './pulumi-environment.ts';
+import { repositoryRoot } from './repository.ts';
 
 let folder: string;
 
@@ -69,6 +70,7 @@ describe('pulumiEnvironment', () => {
     const { code, stdout } = await exec('pulumi', ['whoami', '--verbose'], { env });
     expect([code, stdout]).toEqual([0, expect.stringContaining(`file://${folder}`)]);
     const script = await exec('sh', ['-c', 'command -v pulumi-resource-pulumi-nodejs'], { env });
-    expect(script.stdout).toMatch(/@pulumi\/pulumi\/pulumi-resource-pulumi-nodejs/);
+    const original = join(repositoryRoot, 'node_modules', '@pulumi', 'pulumi', 'pulumi-resource-pulumi-nodejs');
+    expect(await readFile(script.stdout.trim(), 'utf8')).toBe(await readFile(original, 'utf8'));
   });
 });
