@@ -6,6 +6,7 @@ export { MusterError, isMusterError, type ErrorCode } from './api/errors.ts';
 export { AgentRelease, type AgentReleaseArgs } from './provider/resources/agent-release.ts';
 export type { AgentSettings } from './provider/resources/agent-settings.ts';
 export { Cluster, type ClusterArgs } from './provider/resources/cluster.ts';
+export { ClusterGroup, type ClusterGroupArgs, type LabelSelector } from './provider/resources/cluster-group.ts';
 export {
   ClusterRegistrationToken,
   type ClusterRegistrationTokenArgs,
@@ -22,6 +23,7 @@ export type {
 export {
   RegisteredCluster,
   type ByKubeconfigArgs,
+  type ByManifestArgs,
   type ByTokenArgs,
   type RegisteredClusterArgs,
 } from './provider/resources/registered-cluster.ts';

@@ -12,6 +12,7 @@ export const agentSettings = z.strictObject({
   affinity: spec.agentAffinity.unwrap().unwrap().optional(),
   resources: spec.agentResources.unwrap().unwrap().optional(),
   schedulingCustomization: spec.agentSchedulingCustomization.unwrap().unwrap().optional(),
+  imagePullSecrets: z.array(z.string().min(1)).optional(),
   hostNetwork: z.boolean().optional(),
   privateRepoURL: z.string().min(1).optional(),
 });

@@ -22,6 +22,7 @@ const handlers: Readonly<Record<ResourceKind, () => Promise<unknown>>> = {
   ClusterRegistrationToken: async () =>
     (await import('./handlers/cluster-registration-token.ts')).clusterRegistrationToken,
   Cluster: async () => (await import('./handlers/cluster.ts')).cluster,
+  ClusterGroup: async () => (await import('./handlers/cluster-group.ts')).clusterGroup,
   AgentRelease: async () => (await import('./handlers/agent-release.ts')).agentRelease,
 };
 

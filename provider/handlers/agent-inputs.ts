@@ -18,11 +18,15 @@ const values = z.string().superRefine((text, context) => {
   }
 });
 
-export const agentInputs = z.strictObject({
+const workerCount = z.string().regex(/^[1-9][0-9]*$/, 'must be a number above zero, as text');
+
+const fields = z.strictObject({
   ...common,
-  kubeconfig: userKubeconfig,
+  kubeconfig: userKubeconfig.optional(),
   context: z.string().min(1).optional(),
   values,
+  render: z.boolean().optional(),
+  program: z.enum(['muster', 'fleet']).optional(),
   image: z.string().min(1),
   imagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).optional(),
   imagePullSecrets: z.array(z.string().min(1)).optional(),
@@ -32,9 +36,27 @@ export const agentInputs = z.strictObject({
   agentSettings: agentSettings.optional(),
   checkinInterval: duration.optional(),
   agentTLSMode: z.enum(['system-store', 'strict']).optional(),
+  systemDefaultRegistry: z.string().min(1).optional(),
+  garbageCollectionInterval: duration.optional(),
+  workers: z.strictObject({ bundledeployment: workerCount.optional(), drift: workerCount.optional() }).optional(),
+  redeploy: z.int().optional(),
   deploysWorkloads: z.boolean(),
   cluster: z.strictObject({ name: label, namespace: label }).optional(),
   onOtherCluster: z.enum(['replace', 'error']),
+});
+
+export const agentInputs = fields.superRefine((inputs, context) => {
+  const { kubeconfig, context: chosen, render, awaitReady, cluster } = inputs;
+  const issue = (path: string, message: string): void => context.addIssue({ code: 'custom', path: [path], message });
+  if (render !== true) {
+    if (kubeconfig === undefined) issue('kubeconfig', 'is missing; for a cluster out of reach set render to true');
+    return;
+  }
+  const elsewhere = 'has no use with render: somebody else applies the manifest';
+  for (const [key, value] of Object.entries({ kubeconfig, context: chosen, cluster })) {
+    if (value !== undefined) issue(key, elsewhere);
+  }
+  if (awaitReady) issue('awaitReady', `${elsewhere}; let the Cluster wait for its agent`);
 });
 
 export type AgentInputs = z.infer<typeof agentInputs>;
@@ -51,12 +73,17 @@ export function agentManifests(inputs: AgentInputs, withBootstrap: boolean): Kub
     agentScope: inputs.agentSettings?.namespace,
     image,
     imagePullPolicy,
-    imagePullSecrets,
+    imagePullSecrets: imagePullSecrets ?? settings.imagePullSecrets,
     replicas,
     clientID,
     labels,
     checkinInterval,
     agentTLSMode,
+    program: inputs.program,
+    systemDefaultRegistry: inputs.systemDefaultRegistry,
+    garbageCollectionInterval: inputs.garbageCollectionInterval,
+    workers: inputs.workers,
+    redeployGeneration: inputs.redeploy,
     deploysWorkloads,
     bootstrap: withBootstrap ? parseValues(inputs.values) : undefined,
   };

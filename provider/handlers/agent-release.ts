@@ -1,12 +1,12 @@
 /** Handler of `AgentRelease`: the agent in a downstream cluster, from the shared manifests. */
 import { agentNames, defaults, secretNames } from '../../api/fleet/constants.ts';
-import { isMusterError, MusterError } from '../../api/errors.ts';
+import { MusterError } from '../../api/errors.ts';
 import { Secrets } from '../../api/kubernetes/core.ts';
 import { Deployments, Leases } from '../../api/kubernetes/workloads.ts';
-import type { KubeClient } from '../../runtime/kube/client.ts';
-import { awaitDeployment, isAvailable } from '../await-deployment.ts';
+import { isFleetImage } from '../../components/fleet/index.ts';
+import { toYaml } from '../../components/yaml.ts';
+import { isAvailable } from '../await-deployment.ts';
 import type { Target } from '../clients.ts';
-import { hubOf } from '../configuration.ts';
 import type { Connection } from '../configuration.ts';
 import { changedInputs } from '../fleet-object.ts';
 import type { CallContext, Props, ResourceHandler } from '../handler.ts';
@@ -23,12 +23,13 @@ import {
   objectName,
   removeObjects,
   requireFreeWorkload,
+  stamped,
 } from '../release-objects.ts';
 import type { ObjectName } from '../release-objects.ts';
-import { hasUnknown, isUnknown } from '../unknowns.ts';
+import { differs, hasUnknown, isUnknown } from '../unknowns.ts';
+import { awaitAgent } from './agent-await.ts';
 import { agentInputs, agentManifests } from './agent-inputs.ts';
 import type { AgentInputs } from './agent-inputs.ts';
-import { awaitCluster } from './cluster-await.ts';
 
 export interface AgentOutputs extends AgentInputs {
   /** Namespace of the agent. */
@@ -39,6 +40,10 @@ export interface AgentOutputs extends AgentInputs {
   readonly manifestHash: string;
   /** Objects that were missing or changed when last looked at; an update puts them right. */
   readonly drift: readonly ObjectName[];
+  /** What to apply in the cluster, YAML, only with `render`. A secret: it holds the token. */
+  readonly manifest?: string | undefined;
+  /** Image of the release before this one; empty for the first. Absent in states of earlier versions. */
+  readonly previousImage?: string | undefined;
 }
 
 const updatable = [
@@ -53,6 +58,11 @@ const updatable = [
   'agentSettings',
   'checkinInterval',
   'agentTLSMode',
+  'program',
+  'systemDefaultRegistry',
+  'garbageCollectionInterval',
+  'workers',
+  'redeploy',
   'deploysWorkloads',
   'cluster',
   'onOtherCluster',
@@ -72,7 +82,8 @@ const ownerOf = (inputs: AgentInputs): { owner: string } => ({
   owner: `${inputs.owner} AgentRelease ${namespaceOf(inputs)}`,
 });
 const edgeOf = ({ kubeconfig, context }: Pick<AgentInputs, 'kubeconfig' | 'context'>): Connection => ({
-  kubeconfig,
+  // Absent only where nothing is applied from here.
+  kubeconfig: kubeconfig ?? '',
   context,
 });
 
@@ -81,12 +92,17 @@ export const agentRelease: ResourceHandler<AgentInputs, AgentOutputs> = {
 
   check(_olds, given) {
     const news = withoutNulls(given);
-    const inputs: Props = { awaitReady: true, onOtherCluster: 'replace', deploysWorkloads: false, ...news };
+    const { program, image, render } = news;
+    const isFleet = program === undefined ? typeof image === 'string' && isFleetImage(image) : program === 'fleet';
+    const defaulted: Props = { awaitReady: render !== true, onOtherCluster: 'replace', deploysWorkloads: isFleet };
+    const inputs: Props = { ...defaulted, ...news };
     return { inputs, failures: failuresOf(agentInputs, inputs) };
   },
 
   async diff(_id, olds, news, context) {
     const replaces = changedInputs(olds, news, ['clientID']);
+    // Nobody here can remove what somebody else has applied, or take over what is not reached any more.
+    if (differs(olds.render ?? false, news.render ?? false)) replaces.push('render');
     const settings = news.agentSettings;
     if (isUnknown(settings) || isUnknown(settings?.namespace) || namespaceOf(news) !== olds.namespace) {
       replaces.push('agentSettings.namespace');
@@ -103,12 +119,14 @@ export const agentRelease: ResourceHandler<AgentInputs, AgentOutputs> = {
   },
 
   async create(inputs, context) {
+    if (inputs.render) return { id: `rendered/${inputs.resourceName}`, outputs: rendered(inputs, undefined) };
     const uid = await uidOf(edgeOf(inputs), context);
     const id = `${uid ?? 'cluster'}/${namespaceOf(inputs)}/${agentNames.deployment}`;
     return { id, outputs: await write(id, inputs, undefined, context) };
   },
 
   async read(_id, olds, context) {
+    if (olds.render) return olds;
     const { client, uid } = context.clients.get(edgeOf(olds));
     const wanted = agentManifests(olds, false);
     const { missing, changed } = await compareObjects(client, wanted, context);
@@ -123,6 +141,7 @@ export const agentRelease: ResourceHandler<AgentInputs, AgentOutputs> = {
   },
 
   async update(id, olds, news, context) {
+    if (news.render) return rendered(news, olds);
     if (news.onOtherCluster === 'error' && (await isOtherCluster(olds.clusterUID, edgeOf(news), context))) {
       throw new MusterError(
         'WRONG_CLUSTER',
@@ -137,6 +156,7 @@ export const agentRelease: ResourceHandler<AgentInputs, AgentOutputs> = {
   },
 
   async delete(_id, olds, context) {
+    if (olds.render) return;
     const { client } = context.clients.get(edgeOf(olds));
     const { namespace } = olds;
     // What the agent itself has made in its namespace.
@@ -151,10 +171,32 @@ export const agentRelease: ResourceHandler<AgentInputs, AgentOutputs> = {
   },
 
   inputsOf(outputs) {
-    const { namespace: _n, clusterUID: _c, ready: _r, objects: _o, manifestHash: _m, drift: _d, ...inputs } = outputs;
+    const { namespace: _n, clusterUID: _c, ready: _r, objects: _o, manifestHash: _m, drift: _d, ...rest } = outputs;
+    const { manifest: _t, previousImage: _p, ...inputs } = rest;
     return inputs;
   },
 };
+
+/** Nothing is applied and nobody asked: the manifests, as one text for cloud-init or a manifests folder. */
+function rendered(inputs: AgentInputs, olds: AgentOutputs | undefined): AgentOutputs {
+  // Marked as this release's own, so that a release with a kubeconfig can take over later.
+  const objects = agentManifests(inputs, true).map((object) => stamped(object, ownerOf(inputs).owner));
+  return {
+    ...inputs,
+    namespace: namespaceOf(inputs),
+    clusterUID: '',
+    ready: false,
+    objects: objects.map((object) => nameOf(object)),
+    manifestHash: manifestHash(agentManifests(inputs, false)),
+    drift: [],
+    manifest: toYaml(objects, { sorted: true }),
+    previousImage: previousImage(inputs, olds),
+  };
+}
+
+function previousImage({ image }: AgentInputs, olds: AgentOutputs | undefined): string {
+  return olds === undefined || olds.image === image ? (olds?.previousImage ?? '') : olds.image;
+}
 
 async function write(
   id: string,
@@ -170,7 +212,7 @@ async function write(
   const registered = (await client.find(Secrets, { namespace, name: secretNames.agent }, context)) !== undefined;
   const objects = agentManifests(inputs, !registered);
   const owned = new Set<ObjectName>(olds?.objects);
-  const outputs = await outputsOf(inputs, edge, owned, context);
+  const outputs = await outputsOf(inputs, olds, edge, owned, context);
   const progress: Progress<AgentOutputs> = resuming(id, outputs(false));
   const step = <T>(body: () => Promise<T>): Promise<T> => applyStep(progress, body, () => owned.size > 0);
   const onApplied = (name: ObjectName): void => {
@@ -188,6 +230,7 @@ async function write(
 
 async function outputsOf(
   inputs: AgentInputs,
+  olds: AgentOutputs | undefined,
   edge: Target,
   owned: ReadonlySet<ObjectName>,
   context: CallContext,
@@ -203,37 +246,6 @@ async function outputsOf(
     objects: inOrder(owned, manifests),
     manifestHash: hash,
     drift: [],
-  });
-}
-
-/** The pods and, where the Cluster is named, the registration; what hangs is told, both when both do. */
-async function awaitAgent(
-  client: KubeClient,
-  inputs: AgentInputs,
-  namespace: string,
-  context: CallContext,
-): Promise<void> {
-  if (inputs.cluster === undefined) return awaitDeployment(client, workload(namespace), context);
-  const hub = context.clients.get(hubOf(inputs, context.configuration));
-  const stop = new AbortController();
-  const both = { report: context.report, signal: AbortSignal.any([context.signal, stop.signal]) };
-  // A wait that cannot succeed ends the other one, too.
-  const orStop = (error: unknown): never => {
-    stop.abort(error);
-    throw error;
-  };
-  const results = await Promise.allSettled([
-    awaitDeployment(client, workload(namespace), both).catch(orStop),
-    awaitCluster(hub.client, inputs.cluster, both).catch(orStop),
-  ]);
-  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
-  const other = failures.find((failure) => !isMusterError(failure, 'TIMEOUT'));
-  if (other !== undefined) throw other;
-  const [first, second] = failures as MusterError[];
-  if (first === undefined) return;
-  if (second === undefined) throw first;
-  throw new MusterError('TIMEOUT', `${first.message} ${second.where ?? ''}: ${second.message}`, {
-    ...(first.where === undefined ? {} : { where: first.where }),
-    ...(first.hint === undefined ? {} : { hint: first.hint }),
+    previousImage: previousImage(inputs, olds),
   });
 }

@@ -67,6 +67,7 @@ export function clusterObject(inputs: ClusterInputs): Cluster {
     agentAffinity: agent.affinity,
     agentResources: agent.resources,
     agentSchedulingCustomization: agent.schedulingCustomization,
+    agentPullSecrets: agent.imagePullSecrets?.map((name) => ({ name })),
     hostNetwork: agent.hostNetwork,
     privateRepoURL: agent.privateRepoURL,
     templateValues: inputs.templateValues,

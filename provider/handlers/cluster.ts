@@ -213,6 +213,7 @@ function fromLive(olds: ClusterOutputs, found: Cluster): Partial<ClusterInputs> 
     affinity: live('agentAffinity'),
     resources: live('agentResources'),
     schedulingCustomization: live('agentSchedulingCustomization'),
+    imagePullSecrets: live('agentPullSecrets')?.map(({ name }) => name ?? ''),
     hostNetwork: live('hostNetwork'),
     privateRepoURL: live('privateRepoURL'),
   };

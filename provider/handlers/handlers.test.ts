@@ -7,6 +7,7 @@ import { plain } from '../outputs.ts';
 import { unknownValue } from '../unknowns.ts';
 import { agentRelease } from './agent-release.ts';
 import { cluster } from './cluster.ts';
+import { clusterGroup } from './cluster-group.ts';
 import { clusterRegistrationToken } from './cluster-registration-token.ts';
 import { hubRelease } from './hub-release.ts';
 
@@ -37,6 +38,7 @@ const timeouts = fc.record(
 const settings = fc.record(
   {
     namespace: word,
+    imagePullSecrets: fc.array(word, { maxLength: 2 }),
     envVars: fc.array(fc.record({ name: word, value: fc.string() }), { maxLength: 3 }),
     tolerations: fc.array(fc.record({ key: word, operator: fc.constantFrom('Exists', 'Equal') }), { maxLength: 3 }),
     hostNetwork: fc.boolean(),
@@ -62,14 +64,31 @@ const cases: [string, AnyHandler, fc.Arbitrary<Props>, Props][] = [
     { uid: 'u', hubUID: '', expires: '', expired: false, secretName: 's', values },
   ],
   [
+    'ClusterGroup',
+    clusterGroup as AnyHandler,
+    fc
+      .record({ ...shared, selector: fc.record({ matchLabels: labels }, { requiredKeys: [] }) }, { requiredKeys: [] })
+      .map((args) => ({ selector: {}, ...args })),
+    { uid: 'u', hubUID: '', clusterCount: 0, readyClusterCount: 0, nonReadyClusterCount: 0, nonReadyClusters: [] },
+  ],
+  [
     'AgentRelease',
     agentRelease as AnyHandler,
     fc
       .record(
-        { timeouts, labels, agentSettings: settings, clientID: word, replicas: fc.integer({ min: 0, max: 9 }) },
+        {
+          timeouts,
+          labels,
+          agentSettings: settings,
+          clientID: word,
+          replicas: fc.integer({ min: 0, max: 9 }),
+          program: fc.constantFrom('muster', 'fleet'),
+          workers: fc.record({ drift: fc.constant('5') }, { requiredKeys: [] }),
+          render: fc.constant(true),
+        },
         { requiredKeys: [] },
       )
-      .map((args) => ({ ...args, kubeconfig, values, image: 'muster:1' })),
+      .map((args) => ({ ...args, ...(args.render ? {} : { kubeconfig }), values, image: 'muster:1' })),
     { clusterUID: '', ready: true, objects: [], drift: [] },
   ],
   [

@@ -2,13 +2,11 @@
 import { z } from 'zod';
 import { defaults } from '../../api/fleet/constants.ts';
 import type { HubConfig } from '../../api/fleet/hub-config.ts';
-import { MusterError } from '../../api/errors.ts';
 import { envVar, resourceRequirements, toleration } from '../../api/kubernetes/container.ts';
 import { Deployments } from '../../api/kubernetes/workloads.ts';
 import type { KubeObject } from '../../api/resource.ts';
 import { hubNames, synthCrds, synthHub } from '../../components/fleet/index.ts';
 import type { HubProps } from '../../components/fleet/index.ts';
-import type { KubeClient } from '../../runtime/kube/client.ts';
 import { awaitDeployment, isAvailable } from '../await-deployment.ts';
 import { hubOf } from '../configuration.ts';
 import { changedInputs } from '../fleet-object.ts';
@@ -28,6 +26,8 @@ import {
   requireFreeWorkload,
 } from '../release-objects.ts';
 import { hasUnknown, isUnknown } from '../unknowns.ts';
+import { hubConfigInputs } from './hub-config-inputs.ts';
+import { refuseFleet } from './hub-conflicts.ts';
 import { awaitDefinitions } from './hub-definitions.ts';
 import { clearCustomObjects, requireUnused } from './hub-removal.ts';
 
@@ -47,13 +47,7 @@ const hubInputs = z.strictObject({
   ...container,
   image: text,
   namespace: label,
-  config: z.looseObject({
-    apiServerURL: z
-      .url({ protocol: /^https?$/, error: 'must be a URL such as https://hub.example.com:6443' })
-      .optional(),
-    apiServerCA: text.optional(),
-    agentTLSMode: z.enum(['system-store', 'strict']).optional(),
-  }),
+  config: hubConfigInputs,
   workspaces: z.array(label).optional(),
   force: z.boolean(),
 });
@@ -180,7 +174,7 @@ async function write(
 ): Promise<HubOutputs> {
   const { client, uid } = context.clients.get(hubOf(inputs, context.configuration));
   const objects = manifests(inputs);
-  await refuseFleet(client, inputs, context);
+  await refuseFleet(client, inputs.namespace, context);
   await requireFreeWorkload(client, Deployments, workload(inputs), ownerOf(inputs), context);
   const owned = new Set<ObjectName>(olds?.objects);
   const outputs = async (ready: boolean): Promise<HubOutputs> => ({
@@ -208,14 +202,4 @@ async function write(
   dropped.forEach((name) => owned.delete(name));
   if (inputs.awaitReady) await step(() => awaitDeployment(client, workload(inputs), context));
   return outputs(inputs.awaitReady);
-}
-
-/** Two hubs on one set of objects undo each other's work. */
-async function refuseFleet(client: KubeClient, { namespace }: HubInputs, context: CallContext): Promise<void> {
-  const theirs = { namespace, name: 'fleet-controller' };
-  if ((await client.find(Deployments, theirs, context)) === undefined) return;
-  throw new MusterError('ALREADY_OWNED', 'the hub of Rancher Fleet runs here', {
-    where: `Deployment ${namespace}/${theirs.name}`,
-    hint: 'Use it as it is: leave out HubRelease and declare clusters and tokens against it.',
-  });
 }

@@ -23,6 +23,11 @@ export interface AgentSettings {
     readonly requests?: Record<string, string | number>;
     readonly limits?: Record<string, string | number>;
   };
+  /**
+   * Names of pull Secrets that exist downstream. Given, even empty, they take the place of those that the hub's
+   * configuration names and copies there.
+   */
+  readonly imagePullSecrets?: readonly string[];
   /** Use the node's network. Default: false. */
   readonly hostNetwork?: boolean;
   /** Registry put before the agent's image. */

@@ -6,8 +6,14 @@ import type { Condition } from '../../api/conditions.ts';
 import { apiVersion, finalizers, secretKeys, secretTypes } from '../../api/fleet/constants.ts';
 import { clusterNamespace } from '../../api/fleet/names.ts';
 import { formatValues } from '../../api/fleet/bootstrap-values.ts';
-import { Clusters, ClusterRegistrationTokens } from '../../api/fleet/kinds.ts';
-import type { Cluster, ClusterRegistrationToken, ClusterStatus } from '../../api/fleet/kinds.ts';
+import { ClusterGroups, Clusters, ClusterRegistrationTokens } from '../../api/fleet/kinds.ts';
+import type {
+  Cluster,
+  ClusterGroup,
+  ClusterGroupStatus,
+  ClusterRegistrationToken,
+  ClusterStatus,
+} from '../../api/fleet/kinds.ts';
 import { parseGoDuration } from '../../api/duration.ts';
 import { CustomResourceDefinitions } from '../../api/kubernetes/workloads.ts';
 import { Namespaces, Secrets } from '../../api/kubernetes/core.ts';
@@ -26,6 +32,8 @@ export interface Script {
   cluster: (cluster: Cluster) => ClusterStatus | undefined;
   /** Whether tokens are answered. */
   tokens: boolean;
+  /** Status for a ClusterGroup; undefined: leave it alone. */
+  group: (group: ClusterGroup) => ClusterGroupStatus | undefined;
   /** Whether deleted Clusters are let go. */
   release: boolean;
 }
@@ -48,7 +56,12 @@ export function readyStatus(cluster: Cluster): ClusterStatus {
 
 /** A hub that runs until it is closed. */
 export class ScriptedHub {
-  readonly script: Script = { cluster: readyStatus, tokens: true, release: true };
+  readonly script: Script = {
+    cluster: readyStatus,
+    tokens: true,
+    group: () => ({ clusterCount: 0, nonReadyClusterCount: 0 }),
+    release: true,
+  };
   /** Every token that it has issued: secrets that must not be found in clear anywhere. */
   readonly issued: string[] = [];
   readonly #client: KubeClient;
@@ -70,6 +83,7 @@ export class ScriptedHub {
     hub.#running = Promise.all([
       hub.#follow(Clusters, (cluster) => hub.#cluster(cluster)),
       hub.#follow(ClusterRegistrationTokens, (token) => hub.#token(token)),
+      hub.#follow(ClusterGroups, (group) => hub.#group(group)),
     ]);
     return hub;
   }
@@ -117,6 +131,14 @@ export class ScriptedHub {
     if (status === undefined || JSON.stringify(status) === JSON.stringify(cluster.status)) return;
     const object: Cluster = { apiVersion, kind: 'Cluster', metadata: key, status };
     await this.#client.apply(Clusters, object, { fieldManager, subresource: 'status' }).catch(ignoreNotFound);
+  }
+
+  async #group(group: ClusterGroup): Promise<void> {
+    const { name = '', namespace = '', deletionTimestamp } = group.metadata;
+    const status = deletionTimestamp === undefined ? this.script.group(group) : undefined;
+    if (status === undefined || JSON.stringify(status) === JSON.stringify(group.status)) return;
+    const object: ClusterGroup = { apiVersion, kind: 'ClusterGroup', metadata: { name, namespace }, status };
+    await this.#client.apply(ClusterGroups, object, { fieldManager, subresource: 'status' }).catch(ignoreNotFound);
   }
 
   async #token(token: ClusterRegistrationToken): Promise<void> {
