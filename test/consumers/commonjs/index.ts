@@ -1,15 +1,15 @@
-import * as pulumi from "@pulumi/pulumi";
-import * as muster from "pulumi-muster";
-import { schemaVersion } from "pulumi-muster/provider";
+import * as pulumi from '@pulumi/pulumi';
+import * as muster from 'pulumi-muster';
+import { schemaVersion } from 'pulumi-muster/provider';
 
 const config = new pulumi.Config();
 
-const token = new muster.ClusterRegistrationToken("stores", { ttl: "12h" });
+const token = new muster.ClusterRegistrationToken('stores', { ttl: '12h' });
 
-const cluster = new muster.Cluster("east", {
-    metadata: { name: config.require("name"), labels: { env: "test" } },
-    kubeconfig: config.requireSecret("kubeconfig"),
-    agent: { tolerations: [{ key: "edge", operator: "Exists" }] },
+const cluster = new muster.Cluster('east', {
+  metadata: { name: config.require('name'), labels: { env: 'test' } },
+  kubeconfig: config.requireSecret('kubeconfig'),
+  agent: { tolerations: [{ key: 'edge', operator: 'Exists' }] },
 });
 
 export const ready: pulumi.Output<boolean> = cluster.ready;
