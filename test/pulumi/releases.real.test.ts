@@ -1,3 +1,4 @@
+import { parseAllDocuments } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { agentNames, annotations, secretNames } from '../../api/fleet/constants.ts';
 import { formatValues } from '../../api/fleet/bootstrap-values.ts';
@@ -5,6 +6,8 @@ import { Clusters } from '../../api/fleet/kinds.ts';
 import { ConfigMaps, Namespaces, Secrets } from '../../api/kubernetes/core.ts';
 import { ClusterRoles } from '../../api/kubernetes/rbac.ts';
 import { CustomResourceDefinitions, Deployments } from '../../api/kubernetes/workloads.ts';
+import type { KubeObject } from '../../api/resource.ts';
+import { resourceTypeOf } from '../../components/fleet/index.ts';
 import type { Props } from '../../provider/handler.ts';
 import { unknownValue } from '../../provider/unknowns.ts';
 import { isNotFound } from '../../runtime/kube/api-error.ts';
@@ -152,7 +155,21 @@ describe('HubRelease', () => {
         template: { metadata: { labels }, spec: { containers: [{ name: 'a', image: 'a' }] } },
       },
     });
-    await expect(host.create(hub({ namespace: 'theirs' }))).rejects.toThrow('[ALREADY_OWNED]');
+    const refusal = /\[ALREADY_OWNED\].*Deployment theirs\/fleet-controller/;
+    await expect(host.create(hub({ namespace: 'theirs' }))).rejects.toThrow(refusal);
+    // In another namespace it would answer the same objects.
+    await expect(host.create(hub())).rejects.toThrow(refusal);
+    // Stopped, or run by hand: its configuration is still there.
+    await client.delete(Deployments, { namespace: 'theirs', name: 'fleet-controller' });
+    await client.create(ConfigMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'fleet-controller', namespace: 'theirs', labels: { 'app.kubernetes.io/managed-by': 'Helm' } },
+      data: { config: '{}' },
+    });
+    await expect(host.create(hub({ namespace: 'theirs' }))).rejects.toThrow(
+      /\[ALREADY_OWNED\].*ConfigMap theirs\/fleet-controller.*leave out HubRelease/,
+    );
     expect((await client.list(CustomResourceDefinitions)).items.map(({ metadata }) => metadata.name)).toEqual([]);
     await client.delete(Namespaces, { name: 'theirs' });
   });
@@ -169,6 +186,39 @@ describe('HubRelease', () => {
     expect(await host.diff(stored, moved)).toMatchObject({ replaces: ['namespace'], deleteBeforeReplace: true });
     const { failures } = await host.check(hub({ image: '', config: { apiServerURL: 'x' }, replicas: 1.5 }));
     expect(failures.map(({ property }) => property)).toEqual(['replicas', 'image', 'config.apiServerURL']);
+  });
+
+  test('writes every field of the configuration, and refuses what the hub would not read (T1)', async () => {
+    const config = {
+      systemDefaultRegistry: 'registry.test/',
+      agentImage: 'example.test/muster:1',
+      agentImagePullPolicy: 'Always',
+      apiServerURL: plane.server,
+      apiServerCA: Buffer.from(plane.ca).toString('base64'),
+      agentCheckinInterval: '5m',
+      agentTLSMode: 'strict',
+      agentWorkers: { bundledeployment: '5', drift: '6' },
+      garbageCollectionInterval: '1h30m',
+      imagePullSecrets: [{ name: 'pull' }],
+      ignoreClusterRegistrationLabels: true,
+      manageAgent: false,
+      bootstrap: { namespace: 'fleet-local', localAgentDisabled: true, clusterLabels: { name: 'local' } },
+      gitClientTimeout: '30s',
+      webhookReceiverURL: 'https://hooks.test',
+      githubURLPrefix: 'https://git.test',
+    };
+    const stored = await host.create(hub({ config }));
+    const written = await client.get(ConfigMaps, { namespace: system, name: 'fleet-controller' });
+    expect(JSON.parse(written.data?.['config'] ?? '{}')).toEqual(config);
+    await host.delete(stored);
+    const wrong = { agentCheckinInterval: 'soon', agentWorkers: { drift: 'x' }, manageAgent: 'no', agentImag: 'x' };
+    const { failures } = await host.check(hub({ config: wrong }));
+    expect(failures.map(({ property }) => property).sort()).toEqual([
+      'config',
+      'config.agentCheckinInterval',
+      'config.agentWorkers.drift',
+      'config.manageAgent',
+    ]);
   });
 });
 
@@ -240,6 +290,115 @@ describe('AgentRelease', () => {
     expect(adopted.outputs).toMatchObject({ ready: true });
     await host.delete(adopted);
     await client.delete(Namespaces, { name: 'agents' });
+  });
+
+  test('is rolled back from a version that does not start, by its image alone, with its registration', async () => {
+    const stored = await host.create(agent());
+    expect(stored.outputs).toMatchObject({ previousImage: '' });
+    const metadata = { namespace: system, name: secretNames.agent };
+    const credential = await client.create(Secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata,
+      data: { kubeconfig: 'eA==' },
+    });
+    await client.delete(Secrets, bootstrap);
+    workloads.held.add(agentNames.deployment);
+    const broken = await host.update(stored, agent({ image: 'example.test/muster:bad', timeouts: { update: '2s' } }));
+    workloads.held.clear();
+    expect(broken.initErrors?.[0]).toMatch(/TIMEOUT.*Deployment cattle-fleet-system\/fleet-agent.*stuck at/);
+    expect(broken.outputs).toMatchObject({ previousImage: image, ready: false });
+
+    const news = await host.checked(agent({ image: broken.outputs['previousImage'] }), broken.inputs);
+    expect(await host.diff(broken, news)).toMatchObject({ changes: 'some', replaces: [] });
+    const back = await host.update(broken, news);
+    expect(back.initErrors).toBeUndefined();
+    expect(back.outputs).toMatchObject({ ready: true, image, previousImage: 'example.test/muster:bad' });
+    expect((await client.get(Secrets, metadata)).metadata.uid).toBe(credential.metadata.uid);
+    expect(await client.find(Secrets, bootstrap)).toBeUndefined();
+    expect(await host.diff(back, back.inputs)).toMatchObject({ changes: 'none' });
+    await host.delete(back);
+  });
+
+  test("releases Fleet's agent with its own command and rights, in the place of ours and back", async () => {
+    const deployed = async () => {
+      const { spec } = (await client.get(Deployments, workload)).spec.template;
+      return spec as { containers: readonly object[] };
+    };
+    const role = { name: 'cattle-fleet-system-fleet-agent-role' };
+    const ours = await host.create(agent());
+    const theirs = await host.update(ours, agent({ image: 'rancher/fleet-agent:v0.16.1' }));
+    expect(theirs.initErrors).toBeUndefined();
+    expect(theirs.outputs).toMatchObject({ ready: true, deploysWorkloads: true });
+    expect(await deployed()).toMatchObject({ containers: [{ command: ['fleetagent'] }] });
+    expect((await deployed()).containers[0]).not.toHaveProperty('readinessProbe');
+    const everything = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] };
+    expect(await client.get(ClusterRoles, role)).toMatchObject({ rules: [everything, { verbs: ['*'] }] });
+    const back = await host.update(theirs, agent());
+    expect(await deployed()).toMatchObject({ containers: [{ command: ['muster', 'agent'], readinessProbe: {} }] });
+    expect((await client.get(ClusterRoles, role)).rules).not.toContainEqual(everything);
+    await host.delete(back);
+  });
+
+  test('is rendered for a cluster out of reach: nothing is applied, the manifest is stable and complete', async () => {
+    const before = await takeInventory(client);
+    const inputs = (more: Props = {}) =>
+      inputsOf('AgentRelease', { render: true, values: values(), image, clientID: 'me', ...more }, 'agent');
+    // Neither hub nor cluster is asked.
+    const labels = { zone: 'b', env: 'dev' };
+    const stored = await host.create(
+      inputs({ labels, agentSettings: { resources: { limits: { memory: '128Mi', cpu: '1' } } } }),
+    );
+    expect(stored.id).toBe('rendered/agent');
+    expect(leftOver(before, await takeInventory(client))).toEqual([]);
+    const text = String(stored.outputs['manifest']);
+    const again = await host.create(
+      inputs({
+        agentSettings: { resources: { limits: { cpu: '1', memory: '128Mi' } } },
+        labels: { env: 'dev', zone: 'b' },
+      }),
+    );
+    expect(again.outputs['manifest']).toBe(text);
+    expect(await host.diff(stored, stored.inputs)).toMatchObject({ changes: 'none', replaces: [] });
+    expect(await host.read(stored)).toMatchObject({ inputs: stored.inputs, outputs: stored.outputs });
+
+    const objects = parseAllDocuments(text).map((document) => document.toJS() as KubeObject);
+    expect(objects.map(({ kind }) => kind)).toEqual([
+      ...['Namespace', 'ServiceAccount', 'ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
+      ...['NetworkPolicy', 'ConfigMap', 'Secret', 'Deployment'],
+    ]);
+    // What somebody applies there is an agent that registers; a release with a kubeconfig takes it over.
+    for (const object of objects) await client.apply(resourceTypeOf(object), object, { fieldManager: 'k3s' });
+    const secret = await client.get(Secrets, bootstrap);
+    expect(Buffer.from(secret.data?.['token'] ?? '', 'base64').toString()).toBe('bootstrap-token');
+    const news = await host.checked(agent({ labels, agentSettings: stored.inputs['agentSettings'] }), stored.inputs);
+    expect(await host.diff(stored, news)).toMatchObject({ replaces: ['render'] });
+    await host.delete(stored);
+    expect(await client.find(Deployments, workload)).toBeDefined();
+    const applied = await host.create(news);
+    expect(applied.initErrors).toBeUndefined();
+    await host.delete(applied);
+    expect(leftOver(before, await takeInventory(client))).toEqual([]);
+  });
+
+  test('rendering follows a new image and token as updates, and refuses what only applying needs (T1)', async () => {
+    const inputs = (more: Props = {}) =>
+      inputsOf('AgentRelease', { render: true, values: values(), image, ...more }, 'agent');
+    const stored = await host.create(inputs());
+    const news = await host.checked(inputs({ image: 'example.test/muster:2', values: values('renewed') }));
+    expect(await host.diff(stored, news)).toMatchObject({ changes: 'some', replaces: [] });
+    const updated = await host.update(stored, news);
+    expect(updated.outputs).toMatchObject({ previousImage: image });
+    expect(updated.outputs['manifest']).toContain('example.test/muster:2');
+    expect(updated.outputs['manifest']).toContain(Buffer.from('renewed').toString('base64'));
+    const { failures } = await host.check(
+      inputs({ kubeconfig: plane.kubeconfig, awaitReady: true, cluster: { name: 'a', namespace: 'b' } }),
+    );
+    expect(failures.map(({ property }) => property)).toEqual(['kubeconfig', 'cluster', 'awaitReady']);
+    const { failures: missing } = await host.check(inputs({ render: false }));
+    expect(missing.map(({ property }) => property)).toEqual(['kubeconfig']);
+    expect((await host.check(inputs({ render: unknownValue }))).failures).toEqual([]);
+    expect(host.output).not.toContain('bootstrap-token');
   });
 
   test('takes a rotated kubeconfig as an update and another cluster as a replacement (T6)', async () => {
