@@ -80,7 +80,12 @@ function otherDefinitions(): KubeObject[] {
 
 function hubByHand({ apiServerURL, apiServerCA }: FleetHubSettings): KubeObject[] {
   const name = 'fleet-controller';
-  const config: HubConfig = { apiServerURL, apiServerCA: Buffer.from(apiServerCA).toString('base64') };
+  const config: HubConfig = {
+    ...{ apiServerURL, apiServerCA: Buffer.from(apiServerCA).toString('base64') },
+    // Fleet's hub has no defaults of its own for these
+    ...{ agentTLSMode: 'system-store', agentCheckinInterval: '15m', garbageCollectionInterval: '15m' },
+    agentWorkers: { bundledeployment: '50', drift: '50' },
+  };
   const all = (apiGroup: string, ...resources: string[]) => ({ apiGroups: [apiGroup], resources, verbs: everything });
   const rules = [
     all(group, '*'),
