@@ -74,6 +74,8 @@ export const conditionTypes = {
   registered: 'Registered',
   /** Cluster: the agent's heartbeat is no older than it should be. */
   online: 'Online',
+  /** Cluster: another agent claims its clientID while its own reports; absent otherwise. */
+  contested: 'Contested',
   /** Cluster, bundles (Fleet): everything that it should run, runs. */
   ready: 'Ready',
   /** ClusterRegistration: the policy let the request pass. */
@@ -114,6 +116,8 @@ export const reasons = {
   selfRegistration: 'SelfRegistration',
   superseded: 'Superseded',
   ambiguousIdentity: 'AmbiguousClientID',
+  identityInUse: 'ClientIDInUse',
+  tokenUsed: 'TokenUsed',
   locked: 'RegistrationLocked',
   wrongToken: 'WrongToken',
   namespaceTaken: 'NamespaceTaken',

@@ -131,8 +131,8 @@ export const durations = {
   // hub
   /** An answered request's Secret stays for this long after a heartbeat: the agent has stored its credential by then. */
   registrationSecretUsed: 60_000,
-  /** A cluster is offline after this many missed heartbeats (a number, not a time). */
-  missedHeartbeats: 3,
+  /** A cluster is offline after this many intervals without a heartbeat (a number, not a time): one may be lost, half is jitter. */
+  missedHeartbeats: 2.5,
   /** Import token is renewed this long before it ends while no agent has used it, so that none starts with a dead one. */
   importTokenMargin: 3_600_000,
   /** One call to a downstream API server during an import: a broken one must not hold a worker for long. */

@@ -10,6 +10,7 @@ export const conditionMeanings: Readonly<Record<ConditionType, string>> = {
   Reconciled: 'Cluster: the agent was installed with the settings that spec has now.',
   Registered: 'Cluster: a request was granted; the agent has its credential or can fetch it.',
   Online: 'Cluster: the agent reported no longer ago than it should have.',
+  Contested: 'Cluster: another agent asks to be registered as this cluster while its own agent reports.',
   Ready: 'Everything that should be there is there and ready.',
   Accepted: 'ClusterRegistration: the policy of the hub let it pass.',
   Granted: 'ClusterRegistration: rights are in place and the credential is published.',
@@ -74,6 +75,15 @@ export const reasonMeanings: Readonly<Record<Reason, Meaning>> = {
   AmbiguousClientID: {
     meaning: 'Several Clusters of the namespace have the same clientID.',
     action: 'Change or remove all but one of those that the message names.',
+  },
+  ClientIDInUse: {
+    meaning: 'An agent asks to be registered as a cluster whose own agent reports.',
+    action:
+      'If the cluster was moved or rebuilt, annotate the Cluster with `muster.dev/registration-locked: "false"`, or wait until the other agent is silent; else find out who asks, delete the request and replace the token.',
+  },
+  TokenUsed: {
+    meaning: 'The token may register one cluster, and has.',
+    action: 'Make a new token for this cluster.',
   },
   RegistrationLocked: {
     meaning: 'The Cluster is registered and its owner allows no other registration.',

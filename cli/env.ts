@@ -48,3 +48,9 @@ export function choiceOf<T extends string>(env: Env, name: string, choices: read
     });
   return choice;
 }
+
+/** `true` or `1`, `false` or `0`; false when not set. Throws INVALID_ARGUMENT naming the variable. */
+export function flagOf(env: Env, name: string): boolean {
+  const choice = choiceOf(env, name, ['true', '1', 'false', '0']);
+  return choice === 'true' || choice === '1';
+}

@@ -4,7 +4,7 @@ import { runHub } from '../runtime/hub/fleet/hub.ts';
 import { createClient } from '../runtime/kube/create-client.ts';
 import { createLogger } from '../runtime/kube/logger.ts';
 import { createMetrics } from '../runtime/kube/metrics.ts';
-import { bindAddressOf, choiceOf, textOf } from './env.ts';
+import { bindAddressOf, choiceOf, flagOf, textOf } from './env.ts';
 import type { Env } from './env.ts';
 import { connection, logLevels, namespaceOf, parseFlags, runUntilSignal } from './process.ts';
 
@@ -17,6 +17,7 @@ Environment
   MUSTER_PROBE_BIND_ADDRESS             /healthz and /readyz (:8081; 0: off)
   MUSTER_METRICS_BIND_ADDRESS           /metrics (:8080; 0: off)
   MUSTER_LOG_LEVEL                      debug, info, warn, error or silent (info)
+  FLEET_REGISTRATION_TOKEN_TTL_REQUIRED true: tokens without ttl are refused (false)
   POD_NAME                              identity in the Lease
 `;
 
@@ -53,6 +54,7 @@ export function hubSettings(env: Env) {
   return {
     probeAddress: bindAddressOf(env, 'MUSTER_PROBE_BIND_ADDRESS', ':8081'),
     metricsAddress: bindAddressOf(env, 'MUSTER_METRICS_BIND_ADDRESS', ':8080'),
+    tokenTtlRequired: flagOf(env, 'FLEET_REGISTRATION_TOKEN_TTL_REQUIRED'),
     ...(podName === undefined ? {} : { podName }),
   };
 }

@@ -58,7 +58,8 @@ export function formatValues(values: BootstrapValues): string {
 export function parseValues(text: string, where = 'values'): BootstrapValues {
   let value: unknown;
   try {
-    value = parse(text);
+    // a warning would print the line that it is about, which may be the one with the token
+    value = parse(text, { logLevel: 'error' });
   } catch {
     // The parser's message quotes lines of the text, which holds a token.
     throw new MusterError('INVALID_ARGUMENT', 'the values are not YAML', { where, hint: copyHint });

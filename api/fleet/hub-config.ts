@@ -50,6 +50,8 @@ export interface HubConfig {
     readonly branch?: string;
     readonly paths?: string;
   };
+  /** true: tokens without ttl are refused. muster's own; the environment variable of Fleet does the same. */
+  readonly registrationTokenTTLRequired?: boolean;
   readonly gitClientTimeout?: string;
   readonly webhookReceiverURL?: string;
   readonly githubURLPrefix?: string;
@@ -74,6 +76,7 @@ const fields: Readers = {
   imagePullSecrets: readReferences,
   ignoreClusterRegistrationLabels: readFlag,
   manageAgent: readFlag,
+  registrationTokenTTLRequired: readFlag,
   bootstrap: {
     enabled: readFlag,
     namespace: readText,

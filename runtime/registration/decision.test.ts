@@ -114,6 +114,35 @@ describe('the decision', () => {
       'bind',
     ],
     [
+      'one whose agent reports',
+      { request: request(), holders: [target({ registered: true, live: true })], named: undefined },
+      'wait ClientIDInUse',
+    ],
+    [
+      'one whose agent reports, and the request that it came with',
+      { request: request({ granted: true }), holders: [target({ registered: true, live: true })], named: undefined },
+      'bind',
+    ],
+    [
+      'one whose agent reports, with its own import token',
+      {
+        request: request({ via: 'import' }),
+        holders: [target({ registered: true, live: true, onlyVia: 'import' })],
+        named: undefined,
+      },
+      'bind',
+    ],
+    [
+      'one whose agent reports, and an owner who allows it',
+      { request: request(), holders: [target({ registered: true, live: true, takeover: true })], named: undefined },
+      'bind',
+    ],
+    [
+      'one whose agent is silent',
+      { request: request(), holders: [target({ registered: true })], named: undefined },
+      'bind',
+    ],
+    [
       'an agent that names no token',
       { request: request({ via: undefined }), holders: [target({ onlyVia: 'import' })], named: undefined },
       'bind',

@@ -75,7 +75,25 @@ function checkTarget(request: RegistrationRequest, target: RegistrationTarget): 
       `${target.key} can only be registered with the token ${target.onlyVia}, not with ${via}`,
     );
   }
+  if (isContested(request, target)) {
+    return {
+      outcome: 'wait',
+      reason: reasons.identityInUse,
+      message:
+        `${target.key} is registered and its agent reports; another agent with its clientID gets nothing until that one ` +
+        'falls silent or the owner of the Cluster allows it',
+    };
+  }
   return { outcome: 'bind', target: target.key };
+}
+
+/**
+ * A registration in use is not given away: clientIDs are no secret, and tokens leak. Where only one token counts, only
+ * its holder can read the answer, so that one may always ask again.
+ */
+function isContested(request: RegistrationRequest, target: RegistrationTarget): boolean {
+  if (request.granted || !target.registered || target.live !== true) return false;
+  return target.takeover !== true && target.onlyVia === undefined;
 }
 
 function refuse(reason: string, message: string): Decision {

@@ -30,6 +30,10 @@ export interface RegistrationTarget {
   readonly deleting: boolean;
   /** Its owner allows no further registration. */
   readonly locked: boolean;
+  /** Its registration is in use: its agent reports. Nobody else gets it until that ends. Default: false. */
+  readonly live?: boolean;
+  /** Its owner lets another agent take over even so. Default: false. */
+  readonly takeover?: boolean;
   /** A request was granted for it. */
   readonly registered: boolean;
   /** The only bootstrap credential that may register it; any when absent. */

@@ -1,7 +1,7 @@
 /** The hub's local copies, each with the indexes that its controllers need: no reconcile ever lists. */
 import type { Secret } from '../../../api/kubernetes/core.ts';
 import { ConfigMaps, Namespaces, Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
-import { Roles } from '../../../api/kubernetes/rbac.ts';
+import { ClusterRoleBindings, RoleBindings, Roles } from '../../../api/kubernetes/rbac.ts';
 import { annotations, configMapNames, labels } from '../../../api/fleet/constants.ts';
 import type { Cluster, ClusterRegistration } from '../../../api/fleet/kinds.ts';
 import { ClusterGroups, ClusterRegistrations, ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts';
@@ -56,6 +56,13 @@ export function withoutData(secret: Secret): Secret {
   return { apiVersion, kind, metadata, ...(type === undefined ? {} : { type }) };
 }
 
+/** Whose rights they are is all that is asked; what they say is fixed by admission policy. */
+function metadataOnly<T extends KubeObject>({ apiVersion, kind, metadata }: T): T {
+  const { name, namespace, uid, resourceVersion, annotations: notes } = metadata;
+  const kept = { name, uid, resourceVersion, annotations: notes, ...(namespace === undefined ? {} : { namespace }) };
+  return { apiVersion, kind, metadata: kept } as T;
+}
+
 function identityOfCluster(cluster: Cluster): string[] {
   // a Cluster without clientID is waiting for one; nothing may be found by the empty one
   return cluster.spec?.clientID ? [identityKey(cluster.metadata.namespace ?? '', cluster.spec.clientID)] : [];
@@ -101,6 +108,9 @@ export function createHubCaches(manager: Manager, namespaces: { system: string; 
     }),
     /** Who may read which answer. */
     readerRoles: manager.cache(Roles, { namespace: namespaces.registration, labelSelector: managed }),
+    /** Rights of granted requests. */
+    bindings: manager.cache(RoleBindings, { labelSelector: managed, transform: metadataOnly }),
+    clusterBindings: manager.cache(ClusterRoleBindings, { labelSelector: managed, transform: metadataOnly }),
     config: manager.cache(ConfigMaps, {
       namespace: namespaces.system,
       fieldSelector: `metadata.name=${configMapNames.hub}`,

@@ -20,7 +20,7 @@ import type { ClusterView } from './cluster-status.ts';
 import { clusterStatus } from './cluster-status.ts';
 import type { HubContext } from './context.ts';
 import type { EdgeCleaner } from './edge-cleaner.ts';
-import { registrationOf } from './registration-state.ts';
+import { claimsOn, isClaim, registrationOf } from './registration-state.ts';
 
 export function createClusterController(context: HubContext, edge: EdgeCleaner): Controller {
   const { caches } = context;
@@ -44,6 +44,14 @@ export function createClusterController(context: HubContext, edge: EdgeCleaner):
     map: ({ object }) => {
       const name = object.status?.clusterName;
       return name ? [`${object.metadata.namespace ?? ''}/${name}`] : [];
+    },
+  });
+  // an agent that claims a cluster, or no longer does
+  controller.watch(caches.requests, {
+    predicate: ({ object, previous }) => isClaim(object) || isClaim(previous),
+    map: ({ object }) => {
+      const key = identityKey(object.metadata.namespace ?? '', object.spec?.clientID);
+      return object.spec?.clientID ? context.clusters.byIndex(indexes.identity, key).map(keyOf) : [];
     },
   });
   controller.watch(caches.serviceAccounts, {
@@ -92,7 +100,8 @@ async function reconcileCluster(
     key,
     (latest) => {
       const liveness = livenessOf(context, latest, nowMs);
-      view = { namespace, registration: registrationOf(context, latest), liveness };
+      const claims = claimsOn(context, latest).map(({ metadata }) => metadata.name ?? '');
+      view = { namespace, registration: registrationOf(context, latest), liveness, claims: claims.sort() };
       return clusterStatus(latest, view, new Date(nowMs));
     },
     signal,
@@ -125,6 +134,11 @@ async function namespaceView(
 
 /** Tells what changed for the user: liveness, and why a registration is stuck. */
 function announce(context: HubContext, before: Cluster, after: Cluster): void {
+  const claim = findCondition(after.status?.conditions as Condition[] | undefined, conditionTypes.contested);
+  const known = findCondition(before.status?.conditions as Condition[] | undefined, conditionTypes.contested);
+  if (claim !== undefined && claim.message !== known?.message) {
+    context.events.event(after, 'Warning', reasons.identityInUse, claim.message ?? '');
+  }
   for (const type of [conditionTypes.online, conditionTypes.registered, conditionTypes.processed]) {
     const was = findCondition(before.status?.conditions as Condition[] | undefined, type);
     const is = findCondition(after.status?.conditions as Condition[] | undefined, type);

@@ -28,3 +28,10 @@ export function livenessOf(
     nowMs,
   });
 }
+
+/** When the agent was last heard of, by this hub's clock where it saw it; `undefined` = never. */
+export function heardMs(context: Pick<HubContext, 'observed'>, cluster: Cluster, nowMs: number): number | undefined {
+  const claimed = lastSeenMs(cluster);
+  if (claimed === undefined) return undefined;
+  return context.observed.get(keyOf(cluster)) ?? Math.min(claimed, nowMs);
+}

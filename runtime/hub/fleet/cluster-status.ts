@@ -1,6 +1,6 @@
 /** What a Cluster's status says, computed from what the hub knows. Pure. */
 import type { Condition } from '../../../api/conditions.ts';
-import { conditionTypes, reasons, setCondition } from '../../../api/conditions.ts';
+import { conditionTypes, reasons, removeCondition, setCondition } from '../../../api/conditions.ts';
 import type { Cluster, ClusterStatus } from '../../../api/fleet/kinds.ts';
 import type { Liveness } from '../../registration/liveness.ts';
 
@@ -12,6 +12,8 @@ export interface ClusterView {
     | { readonly state: 'granted' }
     | { readonly state: 'waiting' | 'refused'; readonly reason: string; readonly message: string };
   readonly liveness: Liveness;
+  /** Names of requests of other agents for this cluster, which wait because its own agent reports. */
+  readonly claims?: readonly string[];
 }
 
 /** States of `status.display.state` while no bundle says anything worse. `WaitCheckIn` and `Ready` are Fleet's. */
@@ -25,6 +27,7 @@ export function clusterStatus(cluster: Cluster, view: ClusterView, now: Date): C
   for (const condition of [processedCondition(view), registeredCondition(view), online, readyCondition(view, online)]) {
     conditions = setCondition(conditions, condition, now);
   }
+  conditions = contested(conditions, view.claims ?? [], now);
   const state = displayState(view.liveness);
   return {
     ...status,
@@ -32,6 +35,16 @@ export function clusterStatus(cluster: Cluster, view: ClusterView, now: Date): C
     conditions: conditions as NonNullable<ClusterStatus['conditions']>,
     display: { readyBundles: '0/0', ...status.display, state },
   };
+}
+
+/** Only there while somebody claims the cluster: a condition that is usually absent is what people look at. */
+function contested(conditions: Condition[], claims: readonly string[], now: Date): Condition[] {
+  const type = conditionTypes.contested;
+  if (claims.length === 0) return removeCondition(conditions, type);
+  const message =
+    `another agent with this clientID asks to be registered (${claims.join(', ')}) while the agent of this cluster ` +
+    'reports; if that is meant, annotate the Cluster with muster.dev/registration-locked: "false"';
+  return setCondition(conditions, { type, status: 'True', reason: reasons.identityInUse, message }, now);
 }
 
 function processedCondition({ namespace }: ClusterView): Condition {

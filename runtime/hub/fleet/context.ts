@@ -29,6 +29,8 @@ export interface HubContext {
   /** UID of kube-system of the hub's own cluster. */
   readonly ownUid: string;
   readonly config: ConfigStore;
+  /** Tokens without ttl are not issued (environment FLEET_REGISTRATION_TOKEN_TTL_REQUIRED); the configuration may say so, too. */
+  readonly tokenTtlRequired: boolean;
   readonly caches: HubCaches;
   readonly secrets: WorkspaceSecrets;
   readonly readers: CredentialReaders;
@@ -45,6 +47,8 @@ export interface HubContext {
   readonly granting: Set<string>;
   /** When this process saw `lastSeen` of a Cluster (`namespace/name`) change, in milliseconds. */
   readonly observed: Map<string, number>;
+  /** When this process published the answer to a request (`namespace/name`), in milliseconds. */
+  readonly published: Map<string, number>;
   /** Asks for a reconcile of a Cluster. */
   enqueueCluster(key: string, afterMs?: number): void;
 }

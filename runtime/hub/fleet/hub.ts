@@ -24,6 +24,7 @@ import { createGroupController } from './group-controller.ts';
 import { createImportController } from './import-controller.ts';
 import { createOverlay } from './overlay.ts';
 import { createRegistrationController } from './registration-controller.ts';
+import { createRepairController } from './repair-controller.ts';
 import { createRevocationController } from './revocation-controller.ts';
 import { prepareHub } from './start-guard.ts';
 import { createStatusWriter } from './status-writer.ts';
@@ -44,6 +45,8 @@ export interface HubOptions {
   readonly metricsAddress?: string;
   /** Several replicas, one works. Default: true. */
   readonly leaderElect?: boolean;
+  /** Refuse tokens without ttl, whatever the configuration says. Default: false. */
+  readonly tokenTtlRequired?: boolean;
   /** Identity in the Lease. Default: host name and a random suffix. */
   readonly podName?: string;
 }
@@ -74,22 +77,23 @@ export async function runHub(options: HubOptions, signal: AbortSignal): Promise<
   });
   const edges = createEdgeClients('muster-hub');
   try {
-    assemble(manager, { systemNamespace: namespace, ownUid, edges, lifetime: signal });
+    const { tokenTtlRequired = false } = options;
+    assemble(manager, { systemNamespace: namespace, ownUid, edges, lifetime: signal, tokenTtlRequired });
     await manager.run(signal);
   } finally {
     await edges.close();
   }
 }
 
-function assemble(
-  manager: Manager,
-  {
-    systemNamespace,
-    ownUid,
-    edges,
-    lifetime,
-  }: { systemNamespace: string; ownUid: string; edges: ReturnType<typeof createEdgeClients>; lifetime: AbortSignal },
-): void {
+interface Assembly {
+  readonly systemNamespace: string;
+  readonly ownUid: string;
+  readonly edges: ReturnType<typeof createEdgeClients>;
+  readonly lifetime: AbortSignal;
+  readonly tokenTtlRequired: boolean;
+}
+
+function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, tokenTtlRequired }: Assembly): void {
   const { client, logger, events } = manager;
   const registration = registrationNamespace(systemNamespace);
   const caches = createHubCaches(manager, { system: systemNamespace, registration });
@@ -109,6 +113,7 @@ function assemble(
     registrationNamespace: registration,
     ownUid,
     config,
+    tokenTtlRequired,
     caches,
     secrets,
     readers: createCredentialReaders(client, registration, caches.readerRoles),
@@ -122,6 +127,7 @@ function assemble(
     tokenStatus: createStatusWriter(client, ClusterRegistrationTokens, tokens, hubFieldManager),
     granting: new Set(),
     observed: new Map(),
+    published: new Map(),
     enqueueCluster: (key, afterMs) => clusterController.enqueue(key, afterMs === undefined ? {} : { afterMs }),
   };
   followConfig(caches.config, config, events, logger);
@@ -133,6 +139,7 @@ function assemble(
   manager.add(createRegistrationController(context));
   manager.add(clusterController);
   manager.add(createRevocationController(context));
+  manager.add(createRepairController(context));
   manager.add(createAnswerJanitor(context));
   manager.add(createImportController(context, edges));
   const groups = createOverlay(caches.groups);

@@ -19,7 +19,7 @@ import { decide, pickNewest } from '../../registration/decision.ts';
 import { carryOutGrant } from '../../registration/grant.ts';
 import { identityKey, indexes, needs } from './caches.ts';
 import { ensureClusterNamespace, namespaceOf } from './cluster-namespace.ts';
-import { livenessOf } from './cluster-liveness.ts';
+import { lastSeenMs, livenessOf } from './cluster-liveness.ts';
 import { clusterStatus } from './cluster-status.ts';
 import type { HubContext } from './context.ts';
 import { ensureOptions, hubFieldManager, isManaged } from './context.ts';
@@ -27,8 +27,9 @@ import { accountKey, accountOf, answer, answerName, grantChecks, grantRights } f
 import { issueFor } from './registration-credential.ts';
 import { readersFor } from './registration-readers.ts';
 import { finish, tell } from './registration-report.ts';
-import { isRotating, toRequest, toTarget } from './registration-request.ts';
-import { registrationOf } from './registration-state.ts';
+import { isRotating, lockAnnotation, toRequest, toTarget } from './registration-request.ts';
+import { isInUse, registrationOf } from './registration-state.ts';
+import { isOneUse } from './token-objects.ts';
 
 export function createRegistrationController(context: HubContext): Controller {
   const controller = createController({
@@ -54,9 +55,7 @@ export function createRegistrationController(context: HubContext): Controller {
   controller.watch(context.caches.clusters, {
     map: ({ object }) =>
       object.spec?.clientID ? [identityKey(object.metadata.namespace ?? '', object.spec.clientID)] : [],
-    // a heartbeat changes nothing that a decision rests on
-    predicate: ({ type, object, previous }) =>
-      type !== 'updated' || previous?.spec?.clientID !== object.spec?.clientID || deletionChanged(previous, object),
+    predicate: (event) => mattersToRequests(context, event),
   });
   return controller;
 }
@@ -65,6 +64,17 @@ export function createRegistrationController(context: HubContext): Controller {
 function needsLook({ type, object, previous, initial }: CacheEvent<ClusterRegistration>): boolean {
   if (type === 'updated') return previous?.metadata.generation !== object.metadata.generation;
   return type === 'added' || !initial;
+}
+
+/** A heartbeat matters only where requests compete: the one that is in use replaces the others. */
+function mattersToRequests(context: HubContext, { type, object, previous }: CacheEvent<Cluster>): boolean {
+  if (type !== 'updated' || previous === undefined) return true;
+  const lock = (cluster: Cluster) => cluster.metadata.annotations?.[lockAnnotation];
+  if (previous.spec?.clientID !== object.spec?.clientID || deletionChanged(previous, object)) return true;
+  if (lock(previous) !== lock(object)) return true;
+  if (lastSeenMs(previous) === lastSeenMs(object)) return false;
+  const key = identityKey(object.metadata.namespace ?? '', object.spec?.clientID);
+  return context.requests.byIndex(indexes.identity, key).length > 1;
 }
 
 function deletionChanged(before: Cluster | undefined, now: Cluster): boolean {
@@ -90,42 +100,101 @@ async function reconcileIdentity(
   const { newest, superseded } = pickNewest(open.map(toRequest));
   const request = newest && byKey.get(newest.key);
   if (request === undefined) return;
-  const granted = await decideOne(context, request, signal);
-  if (!granted) return;
-  await Promise.all(superseded.map(({ key: old }) => remove(context, byKey.get(old), signal)));
+  const outcome = await decideOne(context, request, signal);
+  if (outcome.cluster === undefined) {
+    return outcome.againMs === undefined ? undefined : { requeueAfterMs: outcome.againMs };
+  }
+  const replaced = superseded.flatMap(({ key: old }) => byKey.get(old) ?? []);
+  const gone = replaced.filter((old) => isReplaced(context, outcome.cluster, old, request));
+  await Promise.all(gone.map((old) => remove(context, old, signal)));
 }
 
-/** Whether the request has, or now got, what it asks for. */
-async function decideOne(context: HubContext, request: ClusterRegistration, signal: AbortSignal): Promise<boolean> {
+/** The registration that the agent uses stays until the newer one was used: at every moment one of them works. */
+function isReplaced(
+  context: HubContext,
+  clusterKey: string,
+  old: ClusterRegistration,
+  newest: ClusterRegistration,
+): boolean {
+  const cluster = context.clusters.get(clusterKey);
+  if (cluster === undefined) return false;
+  const nowMs = Date.now();
+  const now = context.requests.get(keyOf(newest)) ?? newest;
+  return (
+    !isInUse(context, old, cluster, { nowMs, doubt: true }) || isInUse(context, now, cluster, { nowMs, doubt: false })
+  );
+}
+
+/** What became of a request: the Cluster (`namespace/name`) that it has, else when to look again. */
+type Outcome = { readonly cluster: string } | { readonly cluster?: undefined; readonly againMs?: number };
+
+/** Decides a request and carries the decision out. */
+async function decideOne(context: HubContext, request: ClusterRegistration, signal: AbortSignal): Promise<Outcome> {
   const namespace = request.metadata.namespace ?? '';
   const identity = request.spec?.clientID ?? '';
   const automatic = autoClusterName(identity);
   const holders = identity ? context.clusters.byIndex(indexes.identity, identityKey(namespace, identity)) : [];
   const named = identity ? context.clusters.get(`${namespace}/${automatic}`) : undefined;
-  const target = (cluster: Cluster) => toTarget(cluster, registrationOf(context, cluster).state === 'granted');
+  const spent = spentToken(context, request);
+  if (spent !== undefined) {
+    await tell(context, request, { outcome: 'reject', reason: reasons.tokenUsed, message: spent }, signal);
+    return {};
+  }
+  const nowMs = Date.now();
+  const target = (cluster: Cluster) =>
+    toTarget(
+      cluster,
+      registrationOf(context, cluster).state === 'granted',
+      livenessOf(context, cluster, nowMs).state === 'online',
+    );
   const decision = decide({
     request: toRequest(request),
     holders: holders.map(target),
     named: named && target(named),
   });
-  if (decision.outcome === 'skip') return false;
+  if (decision.outcome === 'skip') return {};
   if (decision.outcome === 'reject' || decision.outcome === 'wait') {
     await tell(context, request, decision, signal);
-    return false;
+    return decision.reason === reasons.identityInUse ? { againMs: silentIn(context, holders[0] ?? named, nowMs) } : {};
   }
   const key = decision.outcome === 'bind' ? decision.target : `${namespace}/${automatic}`;
   const known = context.clusters.get(key);
-  if (known !== undefined && isInPlace(context, request, known)) return true;
+  if (known !== undefined && isInPlace(context, request, known)) return { cluster: key };
   context.granting.add(key);
   try {
     const cluster = decision.outcome === 'bind' ? known : await createCluster(context, request, automatic, signal);
-    if (cluster === undefined) return false;
+    if (cluster === undefined) return {};
     await grant(context, request, cluster, signal);
   } finally {
     context.granting.delete(key);
     context.enqueueCluster(key);
   }
-  return true;
+  return { cluster: key };
+}
+
+/** Why the token of a request does for it no more: it is for one cluster, and another has it. */
+function spentToken(context: HubContext, request: ClusterRegistration): string | undefined {
+  const namespace = request.metadata.namespace ?? '';
+  const name = request.metadata.labels?.[labels.registrationToken];
+  const token = name ? context.tokens.get(`${namespace}/${name}`) : undefined;
+  if (token === undefined || !isOneUse(token) || request.status?.granted === true) return undefined;
+  const other = context.caches.requests
+    .list(namespace)
+    .map((each) => context.requests.get(keyOf(each)) ?? each)
+    .find(
+      (each) =>
+        each.metadata.labels?.[labels.registrationToken] === name &&
+        each.spec?.clientID !== request.spec?.clientID &&
+        each.status?.granted === true,
+    );
+  if (other === undefined) return undefined;
+  return `the token ${name ?? ''} is for one cluster, and ${other.status?.clusterName ?? ''} was registered with it`;
+}
+
+/** When the agent of a Cluster counts as silent unless it is heard of. */
+function silentIn(context: HubContext, cluster: Cluster | undefined, nowMs: number): number {
+  const liveness = cluster && livenessOf(context, cluster, nowMs);
+  return liveness?.state === 'online' ? liveness.untilMs - nowMs + 1 : durations.hubRetryLast;
 }
 
 /** Granted earlier, for this cluster, and its account is still there. */
@@ -207,7 +276,10 @@ async function grant(
           ]);
           return credential;
         },
-        publish: (credential) => answer(scope, credential),
+        publish: (credential) => {
+          context.published.set(keyOf(request), Date.now());
+          return answer(scope, credential);
+        },
       },
       ensureOptions(signal, (object) => isManaged(object)),
     );

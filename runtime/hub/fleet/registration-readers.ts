@@ -17,6 +17,8 @@ export function readersFor(
   const namespace = request.metadata.namespace ?? '';
   const imported = context.tokens.get(`${namespace}/${importTokenName(cluster.metadata.name ?? '')}`);
   if (imported !== undefined) return [account(imported)];
+  // of a cluster that the hub imports, only the agent that the hub installed may learn the answer
+  if (cluster.spec?.kubeConfigSecret) return [];
   const named = request.metadata.labels?.[labels.registrationToken];
   if (named) {
     const token = context.tokens.get(`${namespace}/${named}`);

@@ -5,7 +5,10 @@ import { importTokenName } from '../../../api/fleet/names.ts';
 import { keyOf } from '../../../api/resource.ts';
 import type { RegistrationRequest, RegistrationTarget } from '../../registration/types.ts';
 
-/** On a Cluster, value `true`: once it is registered, no other registration is accepted. */
+/**
+ * On a Cluster. `true`: once it is registered, no other registration is accepted. `false`: another agent with its clientID
+ * may take over even while the present one reports. Without it: only when that one is silent.
+ */
 export const lockAnnotation = 'muster.dev/registration-locked';
 
 /** A ClusterRegistration as a request. */
@@ -21,7 +24,7 @@ export function toRequest(request: ClusterRegistration): RegistrationRequest {
 }
 
 /** A Cluster as a target. One with a kubeconfig can be registered only by the agent that the hub installed there. */
-export function toTarget(cluster: Cluster, registered: boolean): RegistrationTarget {
+export function toTarget(cluster: Cluster, registered: boolean, live: boolean): RegistrationTarget {
   const { name = '', labels: own = {}, annotations: notes = {}, deletionTimestamp } = cluster.metadata;
   return {
     key: keyOf(cluster),
@@ -29,7 +32,9 @@ export function toTarget(cluster: Cluster, registered: boolean): RegistrationTar
     managedElsewhere: labels.clusterManagement in own,
     deleting: deletionTimestamp !== undefined,
     locked: notes[lockAnnotation] === 'true',
+    takeover: notes[lockAnnotation] === 'false',
     registered,
+    live,
     onlyVia: cluster.spec?.kubeConfigSecret ? importTokenName(name) : undefined,
   };
 }

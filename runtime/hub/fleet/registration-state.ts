@@ -1,8 +1,9 @@
 /** How far the registration of a Cluster is, from the caches. */
-import { reasons } from '../../../api/conditions.ts';
+import { conditionTypes, reasons } from '../../../api/conditions.ts';
 import type { Cluster, ClusterRegistration } from '../../../api/fleet/kinds.ts';
 import { keyOf } from '../../../api/resource.ts';
 import { identityKey, indexes } from './caches.ts';
+import { heardMs } from './cluster-liveness.ts';
 import { namespaceOf } from './cluster-namespace.ts';
 import type { ClusterView } from './cluster-status.ts';
 import type { HubContext } from './context.ts';
@@ -46,4 +47,44 @@ export function registrationOf(context: Known, cluster: Cluster): ClusterView['r
     reason: reasons.credentialRevoked,
     message: 'the account of the agent was deleted on the hub, so its credential is rejected; register it again',
   };
+}
+
+/**
+ * Whether the agent of a granted request was heard of since it was granted. A heartbeat does not tell its sender; but
+ * two agents are granted one Cluster only when the first is silent, or when its owner or the hub wants the second.
+ * `doubt`: the answer when both are of the same second and this hub did not see it (times of the API have no more).
+ */
+export function isInUse(
+  context: Pick<HubContext, 'observed' | 'published'>,
+  request: ClusterRegistration,
+  cluster: Cluster,
+  { nowMs, doubt }: { nowMs: number; doubt: boolean },
+): boolean {
+  if (request.status?.granted !== true) return false;
+  const heard = heardMs(context, cluster, nowMs);
+  if (heard === undefined) return false;
+  const published = context.published.get(keyOf(request));
+  if (published !== undefined && context.observed.has(keyOf(cluster))) return heard >= published;
+  const granted = request.status.conditions?.find(({ type }) => type === conditionTypes.granted);
+  const second = Math.floor(Date.parse(granted?.lastTransitionTime ?? request.metadata.creationTimestamp ?? '') / 1000);
+  const heardSecond = Math.floor(heard / 1000);
+  return heardSecond > second || (doubt && heardSecond === second);
+}
+
+/** Requests that wait because the Cluster's own agent reports. */
+export function claimsOn(context: Pick<HubContext, 'requests'>, cluster: Cluster): ClusterRegistration[] {
+  const clientID = cluster.spec?.clientID;
+  if (!clientID) return [];
+  return context.requests
+    .byIndex(indexes.identity, identityKey(cluster.metadata.namespace ?? '', clientID))
+    .filter((request) => request.metadata.deletionTimestamp === undefined && isClaim(request));
+}
+
+/** The request was told that somebody else is registered. */
+export function isClaim(request: ClusterRegistration | undefined): boolean {
+  return (
+    request?.status?.conditions?.some(
+      ({ type, reason }) => type === conditionTypes.granted && reason === reasons.identityInUse,
+    ) ?? false
+  );
 }

@@ -16,6 +16,7 @@ export function createRevocationController(context: HubContext): Controller {
     backoff: { baseMs: durations.hubRetryFirst, maxMs: durations.hubRetryLast, jitter: 0.2 },
     async reconcile(key, { signal }) {
       if (requests.get(key) !== undefined) return;
+      context.published.delete(key);
       // a cache can be wrong for a moment; a credential that is taken away does not come back
       if ((await context.client.find(ClusterRegistrations, parseKey(key), { signal })) !== undefined) return;
       await revokeGrant(context, key, signal);

@@ -4,10 +4,14 @@ import type { Condition } from '../../../api/conditions.ts';
 import { conditionTypes, reasons, setCondition } from '../../../api/conditions.ts';
 import { durations } from '../../../api/durations.ts';
 import { MusterError, isMusterError } from '../../../api/errors.ts';
-import { annotations } from '../../../api/fleet/constants.ts';
-import type { ClusterRegistrationToken, ClusterRegistrationTokenStatus } from '../../../api/fleet/kinds.ts';
+import { annotations, labels } from '../../../api/fleet/constants.ts';
+import type {
+  ClusterRegistration,
+  ClusterRegistrationToken,
+  ClusterRegistrationTokenStatus,
+} from '../../../api/fleet/kinds.ts';
 import { ClusterRegistrationTokens } from '../../../api/fleet/kinds.ts';
-import { tokenServiceAccountName } from '../../../api/fleet/names.ts';
+import { tokenRoleBindingName, tokenServiceAccountName } from '../../../api/fleet/names.ts';
 import type { Secret } from '../../../api/kubernetes/core.ts';
 import { Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
 import { RoleBindings, Roles } from '../../../api/kubernetes/rbac.ts';
@@ -18,11 +22,13 @@ import { createController } from '../../kube/controller.ts';
 import { isOwnedBy } from '../../kube/owner.ts';
 import { ensureObject } from '../../registration/ensure.ts';
 import { needs } from './caches.ts';
+import { lastSeenMs } from './cluster-liveness.ts';
 import type { HubContext } from './context.ts';
 import { ensureOptions, hubFieldManager } from './context.ts';
+import { grantedRequests, isInUse } from './registration-state.ts';
 import { tokenFor } from './token-credential.ts';
 import { tokenExpiry } from './token-expiry.ts';
-import { tokenObjects, tokenOfAnnotation, valuesOf, valuesSecret } from './token-objects.ts';
+import { isOneUse, tokenObjects, tokenOfAnnotation, valuesOf, valuesSecret } from './token-objects.ts';
 
 /** The controller of tokens, and the one that cleans up after them. */
 export function createTokenControllers(context: HubContext): Controller[] {
@@ -52,25 +58,91 @@ export function createTokenControllers(context: HubContext): Controller[] {
     backoff: { baseMs: durations.hubRetryFirst, maxMs: durations.hubRetryLast },
     async reconcile(key, { signal }) {
       const { namespace = '', name } = parseKey(key);
-      await context.readers.forget({ namespace, name }, signal);
+      // the garbage collector would do it some time, and the API server knows a bearer for ten seconds after its account
+      const { uid } = context.serviceAccounts.get(key)?.metadata ?? {};
+      await Promise.all([
+        context.readers.forget({ namespace, name }, signal),
+        context.client.delete(RoleBindings, { namespace, name: tokenRoleBindingName(name) }, { signal }),
+        uid === undefined ? undefined : deleteAccount(context, { namespace, name }, uid, signal),
+      ]);
     },
   });
   ended.watch(caches.tokens, {
     predicate: ({ type }) => type === 'deleted',
-    map: ({ object: { metadata } }) => {
-      const { namespace = '', name = '', uid = '' } = metadata;
-      return [`${namespace}/${tokenServiceAccountName({ name, uid })}`];
-    },
+    map: ({ object }) => [accountOfToken(object)],
   });
-  needs(ended, caches.readerRoles);
+  needs(ended, caches.readerRoles, caches.serviceAccounts);
   context.secrets.subscribe(({ type, object }) => {
     if (type === 'deleted') owners(object).forEach((key) => controller.enqueue(key));
   });
+  // a token for one cluster ends when that one reports
+  const oneUse = createController({
+    name: 'token-use',
+    reconcile: (key, { signal }) => endIfUsed(context, key, signal),
+  });
+  needs(oneUse, caches.clusters, caches.requests, caches.tokens);
+  oneUse.watch(caches.requests, {
+    predicate: ({ object, previous }) => object.status?.granted === true && previous?.status?.granted !== true,
+    map: ({ object }) => tokenKeyOf(object),
+  });
+  oneUse.watch(caches.clusters, {
+    predicate: ({ type, object, previous }) =>
+      type === 'updated' && lastSeenMs(previous ?? object) !== lastSeenMs(object),
+    map: ({ object }) => {
+      if (!caches.tokens.list(object.metadata.namespace ?? '').some(isOneUse)) return [];
+      return grantedRequests(context, object).flatMap(tokenKeyOf);
+    },
+  });
   context.config.onChange((now, before) => {
-    if (now.apiServerURL === before.apiServerURL && now.apiServerCA === before.apiServerCA) return;
+    const { registrationTokenTTLRequired: required } = now;
+    const same = now.apiServerURL === before.apiServerURL && now.apiServerCA === before.apiServerCA;
+    if (same && required === before.registrationTokenTTLRequired) return;
     for (const token of caches.tokens.list()) controller.enqueue(keyOf(token));
   });
-  return [controller, ended];
+  return [controller, ended, oneUse];
+}
+
+/** `namespace/name` of a token's account. */
+function accountOfToken({ metadata }: ClusterRegistrationToken): string {
+  const { namespace = '', name = '', uid = '' } = metadata;
+  return `${namespace}/${tokenServiceAccountName({ name, uid })}`;
+}
+
+function tokenKeyOf(request: ClusterRegistration): string[] {
+  const name = request.metadata.labels?.[labels.registrationToken];
+  return name ? [`${request.metadata.namespace ?? ''}/${name}`] : [];
+}
+
+/** Deletes a one-use token once the agent of a cluster that it registered was heard of. */
+async function endIfUsed(context: HubContext, key: string, signal: AbortSignal): Promise<void> {
+  const token = context.tokens.get(key);
+  if (token === undefined || token.metadata.deletionTimestamp !== undefined || !isOneUse(token)) return;
+  const namespace = token.metadata.namespace ?? '';
+  const used = context.caches.requests.list(namespace).find((request) => {
+    const cluster = context.clusters.get(`${namespace}/${request.status?.clusterName ?? ''}`);
+    return (
+      tokenKeyOf(request).includes(key) &&
+      cluster !== undefined &&
+      isInUse(context, request, cluster, { nowMs: Date.now(), doubt: true })
+    );
+  });
+  if (used === undefined) return;
+  const cluster = used.status?.clusterName ?? '';
+  context.events.event(token, 'Normal', reasons.tokenUsed, `registered Cluster ${cluster}; it was for one cluster`);
+  await expire(context, token, signal);
+}
+
+async function deleteAccount(
+  context: HubContext,
+  key: { namespace: string; name: string },
+  uid: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await context.client.delete(ServiceAccounts, key, { signal, preconditions: { uid } });
+  } catch (error) {
+    if (!isNotFound(error) && !isConflict(error)) throw error;
+  }
 }
 
 async function reconcileToken(context: HubContext, key: string, { signal }: ReconcileContext): Promise<Result | void> {
@@ -79,6 +151,13 @@ async function reconcileToken(context: HubContext, key: string, { signal }: Reco
   const expiry = tokenExpiry(token);
   if (expiry.state === 'invalid') {
     return await refuse(context, token, reasons.invalidTtl, expiry.message, signal);
+  }
+  if (expiry.state === 'never' && ttlRequired(context)) {
+    const message = 'the hub takes no tokens that live for ever; set spec.ttl';
+    if (!token.status?.secretName) return await refuse(context, token, reasons.ttlRequired, message, signal);
+    // issued before: agents may hold it, so it goes as one that has expired
+    context.events.event(token, 'Warning', reasons.ttlRequired, message);
+    return await expire(context, token, signal);
   }
   const nowMs = Date.now();
   if (expiry.state === 'until' && expiry.expiresMs <= nowMs) return await expire(context, token, signal);
@@ -94,6 +173,10 @@ async function reconcileToken(context: HubContext, key: string, { signal }: Reco
     throw error;
   }
   if (expiry.state === 'until') return { requeueAfterMs: expiry.expiresMs - Date.now() };
+}
+
+function ttlRequired(context: HubContext): boolean {
+  return context.tokenTtlRequired || context.config.current.registrationTokenTTLRequired === true;
 }
 
 async function issue(

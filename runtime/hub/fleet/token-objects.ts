@@ -15,6 +15,13 @@ import { managedLabels } from './context.ts';
 /** On a values Secret: UID of the account that its token is of. */
 export const tokenOfAnnotation = 'muster.dev/token-of';
 
+/** On a ClusterRegistrationToken, value `true`: it registers one cluster and ends with that one's first heartbeat. */
+export const oneUseAnnotation = 'muster.dev/one-use';
+
+export function isOneUse(token: ClusterRegistrationToken): boolean {
+  return token.metadata.annotations?.[oneUseAnnotation] === 'true';
+}
+
 const rbac = 'rbac.authorization.k8s.io';
 
 /** Account, and its one right: to create ClusterRegistrations in this namespace. */
