@@ -1,10 +1,13 @@
 import { fileURLToPath } from 'node:url';
+import { parse, parseAllDocuments } from 'yaml';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { formatValues } from '../../api/fleet/bootstrap-values.ts';
 import { agentNames } from '../../api/fleet/constants.ts';
-import { Clusters } from '../../api/fleet/kinds.ts';
+import { ClusterGroups, Clusters } from '../../api/fleet/kinds.ts';
+import type { Secret } from '../../api/kubernetes/core.ts';
 import { Secrets } from '../../api/kubernetes/core.ts';
 import { Deployments } from '../../api/kubernetes/workloads.ts';
+import type { KubeObject } from '../../api/resource.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import { pulumiEnvironment } from '../../tools/index.ts';
 import { ControlPlane } from '../harness/index.ts';
@@ -178,6 +181,37 @@ describe('the small examples', () => {
     await stack.up();
     expect(await stack.outputs()).toMatchObject({ ready: true });
     await stack.destroy();
+  });
+
+  test('out-of-reach renders an agent that comes out of cloud-init, and counts the group', async () => {
+    const group = `group-${key.name}`;
+    hub.script.cluster = () => undefined;
+    hub.script.group = () => ({ clusterCount: 1, nonReadyClusterCount: 1, nonReadyClusters: [key.name] });
+    const stack = await start('../../examples/out-of-reach', { group });
+    expect((await stack.preview()).output).toMatch(/\+ 6 to create/);
+    await stack.up();
+    const outputs = await stack.outputs();
+    expect(outputs).toMatchObject({ userData: '[secret]', clusters: 1 });
+    const userData = String((await stack.outputs({ showSecrets: true }))['userData']);
+    expect(userData.startsWith('#cloud-config\n')).toBe(true);
+    const { write_files: files } = parse(userData) as { write_files: { content: string; permissions: string }[] };
+    const objects = parseAllDocuments(files[0]?.content ?? '').map((document) => document.toJS() as KubeObject);
+    expect(objects.at(-1)).toMatchObject({ kind: 'Deployment', metadata: { name: agentNames.deployment } });
+    const token = hub.issued.at(-1) ?? '';
+    const secret = objects.find(({ kind }) => kind === 'Secret') as Secret | undefined;
+    expect(Buffer.from(secret?.data?.['token'] ?? '', 'base64').toString()).toBe(token);
+    const { spec } = await client.get(Clusters, key);
+    expect(JSON.stringify(objects)).toContain(spec?.clientID);
+    const state = await stack.storedState();
+    expect(state).not.toContain(token);
+    expect(state).not.toContain(Buffer.from(token).toString('base64'));
+    await stack.preview('--expect-no-changes');
+    expect((await client.get(ClusterGroups, { ...key, name: group })).spec?.selector).toEqual({
+      matchLabels: { tier: 'edge' },
+    });
+    await stack.destroy();
+    expect(await client.find(Clusters, key)).toBeUndefined();
+    expect(await client.find(ClusterGroups, { ...key, name: group })).toBeUndefined();
   });
 
   test('token-only gives the values as a secret', async () => {
