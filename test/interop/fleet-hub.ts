@@ -25,6 +25,8 @@ export interface Hub {
 
 export interface FleetHub extends Hub {
   readonly pids: readonly number[];
+  /** Ends Fleet's processes and leaves the control plane. */
+  stopProcesses(): Promise<void>;
 }
 
 export async function startFleetHub(name = 'fleet-hub'): Promise<FleetHub> {
@@ -32,8 +34,11 @@ export async function startFleetHub(name = 'fleet-hub'): Promise<FleetHub> {
   const admin = plane.client();
   const processes: ManagedProcess[] = [];
   const ports = [await claimPort(), await claimPort()];
-  const close = async (): Promise<void> => {
+  const stopProcesses = async (): Promise<void> => {
     await Promise.all(processes.map((each) => each.stop({ limitMs: 2_000 })));
+  };
+  const close = async (): Promise<void> => {
+    await stopProcesses();
     await admin.close();
     await plane.close();
     for (const port of ports) port.release();
@@ -77,6 +82,7 @@ export async function startFleetHub(name = 'fleet-hub'): Promise<FleetHub> {
     admin,
     pids: processes.map(({ pid }) => pid),
     logs: () => processes.map((each) => `--- ${each.name}\n${each.logTail(25)}`).join('\n'),
+    stopProcesses,
     close,
   };
 }

@@ -1,0 +1,84 @@
+/** Our hub in the place of Fleet's: agents that Fleet's hub has registered go on, and can be removed. */
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { Clusters } from '../../api/fleet/kinds.ts';
+import { clusterNamespace } from '../../api/fleet/names.ts';
+import { Namespaces } from '../../api/kubernetes/core.ts';
+import { Leases } from '../../api/kubernetes/workloads.ts';
+import { synthCrds, synthHub } from '../../components/fleet/index.ts';
+import { hubNames } from '../../components/fleet/names.ts';
+import { runHub } from '../../runtime/hub/fleet/hub.ts';
+import { createLogger } from '../../runtime/kube/logger.ts';
+import { poll } from '../harness/index.ts';
+import { applyAll } from '../support/hub-plane.ts';
+import { clusterThat, condition, createToken, valuesOf, workspace } from '../support/registering.ts';
+import { InteropEdge } from './edge.ts';
+import { startFleetHub } from './fleet-hub.ts';
+import type { FleetHub } from './fleet-hub.ts';
+import { systemNamespace } from './fleet-manifests.ts';
+import { credentialOf, expectRevoked, lastSeen, requestsOf, seen } from './sights.ts';
+
+let hub: FleetHub;
+let edge: InteropEdge;
+const lines: string[] = [];
+const ending = new AbortController();
+const closers: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  hub = await startFleetHub();
+  edge = await InteropEdge.start();
+});
+afterAll(async () => {
+  ending.abort();
+  for (const close of closers) await close();
+  await edge?.close();
+  await hub?.close();
+});
+afterEach(({ task }) => {
+  if (task.result?.state === 'fail') console.error(edge.logs(), hub.logs(), lines.slice(-25).join(''));
+});
+
+/** Ends Fleet's hub, whose Leases would run out by themselves, and starts ours over what it has left. */
+async function swap(): Promise<void> {
+  await hub.stopProcesses();
+  for (const { metadata } of (await hub.admin.list(Leases, { namespace: systemNamespace })).items) {
+    await hub.admin.delete(Leases, { namespace: systemNamespace, name: metadata.name ?? '' });
+  }
+  const config = { apiServerURL: hub.plane.server, apiServerCA: hub.plane.ca };
+  await applyAll(hub.admin, [...synthCrds(), ...synthHub({ image: 'muster:test', config })]);
+  const account = { namespace: systemNamespace, name: hubNames.serviceAccount };
+  const { token } = await hub.admin.createToken(account, { expirationSeconds: 3600 });
+  const client = hub.plane.clientFor(token);
+  const logger = createLogger({ level: 'info', write: (line) => lines.push(line) });
+  const running = runHub({ client, namespace: systemNamespace, logger }, ending.signal);
+  running.catch((error: unknown) => lines.push(`hub ended: ${String(error)}`));
+  closers.push(
+    () => running.catch(() => undefined),
+    () => client.close(),
+  );
+}
+
+test('an agent of Fleet goes on as it was, and its Cluster can be removed', async () => {
+  await createToken(hub, 'before');
+  await edge.install('fleet', await valuesOf(hub, 'before'), { clientID: 'stays', labels: { env: 'dev' } });
+  await edge.startAgent('fleet', { checkin: '2s' });
+  const credential = await credentialOf(edge);
+  const before = await seen(hub, 'stays');
+  const name = before.metadata.name ?? '';
+  const [request] = await requestsOf(hub, 'stays');
+
+  await swap();
+
+  await clusterThat(hub, name, (found) => condition(found, 'Registered')?.status === 'True', 'Registered', 60_000);
+  await seen(hub, 'stays', Math.max(lastSeen(before), Date.now()));
+  expect((await requestsOf(hub, 'stays')).map(({ metadata }) => metadata.uid)).toEqual([request?.metadata.uid]);
+  expect((await edge.credential())?.data).toEqual(credential.data);
+
+  await hub.admin.delete(Clusters, { namespace: workspace, name });
+  await poll(async () => ((await hub.admin.find(Clusters, { namespace: workspace, name })) ? undefined : true), {
+    what: 'the Cluster to go',
+  });
+  const namespace = { name: clusterNamespace(workspace, name) };
+  await poll(async () => ((await hub.admin.find(Namespaces, namespace)) ? undefined : true), { what: 'its namespace' });
+  await expectRevoked(credential);
+  expect(await requestsOf(hub, 'stays')).toEqual([]);
+});
