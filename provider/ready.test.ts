@@ -21,6 +21,14 @@ describe('isReady', () => {
     expect(isReady(cluster({ conditions: [ready], agent: seen }))).toBe(true);
   });
 
+  test('takes the word of a hub of Fleet, which has neither Registered nor Online', () => {
+    const conditions = [{ type: 'Processed', status: 'True' }, { type: 'Imported', status: 'True' }, ready];
+    expect(isReady(cluster({ conditions, agent: seen }))).toBe(true);
+    const token = [{ type: 'Processed', status: 'True' }, ready];
+    expect(isReady(cluster({ conditions: token, agent: seen }, { clientID: 'x' }))).toBe(true);
+    expect(isReady(cluster({ conditions: token, agent: { lastSeen: null } }, { clientID: 'x' }))).toBe(false);
+  });
+
   test('is not fooled by the state of before: offline, or a redeployment that is still to come', () => {
     const offline = { type: 'Online', status: 'False' };
     expect(isReady(cluster({ conditions: [ready, offline], agent: seen }))).toBe(false);
@@ -41,6 +49,16 @@ describe('whyNotReady', () => {
     expect(whyNotReady(cluster())).toContain('Is the hub running?');
     expect(whyNotReady(cluster({ conditions: [{ type: 'Processed', status: 'True' }] }))).toContain('not reported');
     expect(whyNotReady(undefined)).toContain('gone');
+  });
+
+  test('tells what the hub of Fleet waits for when the agent is not its own', () => {
+    const message = 'WaitApplied(1) [Bundle fleet-agent-east]';
+    const waiting = cluster({ conditions: [{ type: 'Ready', status: 'False', message }], agent: seen });
+    expect(whyNotReady(waiting)).toContain('label fleet.cattle.io/non-managed-agent=true');
+    const labels = { 'fleet.cattle.io/non-managed-agent': 'true' };
+    expect(whyNotReady({ ...waiting, metadata: { ...waiting.metadata, labels } })).not.toContain('label');
+    const other = cluster({ conditions: [{ type: 'Ready', status: 'False', message: 'NotReady(1) [Bundle web]' }] });
+    expect(whyNotReady(other)).toBe('Ready is False: NotReady(1) [Bundle web]');
   });
 
   test('knows what waiting does not cure', () => {

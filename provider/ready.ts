@@ -1,6 +1,8 @@
 /** When a Cluster is ready, and which stage holds it up when it is not. */
 import { conditionTypes, findCondition, isTrue, reasons } from '../api/conditions.ts';
 import type { Condition } from '../api/conditions.ts';
+import { labels } from '../api/fleet/constants.ts';
+import { agentBundleName } from '../api/fleet/names.ts';
 import type { Cluster } from '../api/fleet/kinds.ts';
 
 /** Stages in the order in which a registration passes them. */
@@ -61,10 +63,21 @@ export function isHopeless(cluster: Cluster): boolean {
 export function whyNotReady(cluster: Cluster | undefined): string {
   if (cluster === undefined) return 'the object is gone from the hub';
   const stage = stuckStage(cluster);
-  if (stage !== undefined) return describeCondition(stage);
+  if (stage !== undefined) return describeCondition(stage) + (waitsForFleetAgent(cluster, stage) ? otherAgentHint : '');
   if (!cluster.status?.conditions?.length) return 'no hub has taken it up: it has no condition. Is the hub running?';
   if (!hasReported(cluster)) return 'its agent has not reported yet';
   return 'the hub does not call it Ready yet';
+}
+
+const otherAgentHint =
+  `. The hub of Fleet waits for an agent of its own here; for another one give the Cluster the label ` +
+  `${labels.nonManagedAgent}=true`;
+
+/** Fleet rolls its agent out as one more bundle, which no other agent takes. */
+function waitsForFleetAgent({ metadata, status }: Cluster, stage: Condition): boolean {
+  if (stage.type !== conditionTypes.ready || metadata.labels?.[labels.nonManagedAgent] === 'true') return false;
+  const isOurs = findCondition(status?.conditions, conditionTypes.registered) !== undefined;
+  return !isOurs && (stage.message ?? '').includes(agentBundleName(metadata.name ?? ''));
 }
 
 export function describeCondition({ type, status, reason, message }: Condition): string {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { annotations } from '../../api/fleet/constants.ts';
+import { clusterSpec } from '../../api/fleet/cluster.ts';
 import { Clusters } from '../../api/fleet/kinds.ts';
 import { clusterNamespace } from '../../api/fleet/names.ts';
 import { Secrets } from '../../api/kubernetes/core.ts';
@@ -71,6 +72,59 @@ describe('a Cluster with a kubeconfig', () => {
     expect(await client.find(Clusters, key())).toBeUndefined();
     expect(await client.find(Secrets, secretKey())).toBeUndefined();
     await host.delete(stored);
+  });
+
+  test('reaches every field of the wire, reads each back, and takes each away again (T4, T5, T12)', async () => {
+    const everything = {
+      metadata: { name, labels: { 'fleet.cattle.io/cluster-management': 'mine' }, annotations: { note: 'x' } },
+      redeploy: 2,
+      paused: true,
+      templateValues: { a: { b: 1 } },
+      agentSettings: {
+        namespace: 'agents',
+        envVars: [{ name: 'HTTPS_PROXY', value: 'http://proxy' }],
+        tolerations: [{ key: 'k', operator: 'Exists' }],
+        affinity: { nodeAffinity: {} },
+        resources: { limits: { memory: '64Mi' } },
+        schedulingCustomization: { priorityClass: { value: 7 }, podDisruptionBudget: { minAvailable: '1' } },
+        imagePullSecrets: ['pull'],
+        hostNetwork: true,
+        privateRepoURL: 'registry.test',
+      },
+    };
+    const stored = await host.create(byKubeconfig(everything));
+    expect(stored.initErrors).toBeUndefined();
+    const { spec } = await client.get(Clusters, key());
+    expect(spec).toMatchObject({
+      kubeConfigSecret: `${name}-kubeconfig`,
+      redeployAgentGeneration: 2,
+      paused: true,
+      templateValues: { a: { b: 1 } },
+      agentNamespace: 'agents',
+      agentEnvVars: [{ name: 'HTTPS_PROXY', value: 'http://proxy' }],
+      agentTolerations: [{ key: 'k', operator: 'Exists' }],
+      agentAffinity: { nodeAffinity: {} },
+      agentResources: { limits: { memory: '64Mi' } },
+      agentSchedulingCustomization: { priorityClass: { value: 7 }, podDisruptionBudget: { minAvailable: '1' } },
+      agentPullSecrets: [{ name: 'pull' }],
+      hostNetwork: true,
+      privateRepoURL: 'registry.test',
+    });
+    // What is in the schema of the kind and is no input would have to be named here.
+    const settable = Object.keys(clusterSpec.shape).filter((field) => !(field in (spec ?? {})));
+    expect(settable).toEqual(['clientID', 'kubeConfigSecretNamespace']);
+    const read = await host.read(stored);
+    expect(read).toMatchObject({ inputs: stored.inputs });
+    expect(await host.diff(read ?? stored, stored.inputs)).toMatchObject({ changes: 'none' });
+
+    // No pull Secret at all is another wish than the hub's own.
+    const none = await host.update(stored, byKubeconfig({ agentSettings: { imagePullSecrets: [] } }));
+    const after = (await client.get(Clusters, key())).spec;
+    expect(after?.agentPullSecrets).toEqual([]);
+    const left = Object.keys(after ?? {}).sort();
+    expect(left.filter((field) => field !== 'clientID')).toEqual(['agentPullSecrets', 'kubeConfigSecret']);
+    expect(await host.diff(none, none.inputs)).toMatchObject({ changes: 'none' });
+    await host.delete(none);
   });
 
   test('takes a rotated kubeconfig as an update, and another cluster as a replacement or an error (T6)', async () => {
