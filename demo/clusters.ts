@@ -1,7 +1,10 @@
 /** The clusters of a run: made here with real nodes (or a process runner), or given as kubeconfigs. */
 import { readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isMusterError, MusterError } from '../api/errors.ts';
 import type { KubeClient } from '../runtime/kube/client.ts';
+import type { ClientConfig } from '../runtime/kube/client-config.ts';
 import { createClient } from '../runtime/kube/create-client.ts';
 import { parseKubeconfig } from '../runtime/kube/kubeconfig.ts';
 import { claimPort, ClusterService, nodeSupport, startLocalCluster } from '../test/harness/index.ts';
@@ -84,11 +87,12 @@ export async function startClusters(
 export async function useGivenClusters(options: DemoOptions): Promise<DemoClusters> {
   const files = [options.hubKubeconfig ?? '', ...options.clusterKubeconfigs];
   const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
-  const clients = texts.map((text) => createClient(parseKubeconfig(text, { policy: 'user' })));
+  const configs = texts.map((text, i) => parseFile(text, files[i] ?? ''));
+  const clients = configs.map((config) => createClient(config));
   const names = ['hub', ...downstreamNames];
   const before = await Promise.all(clients.map((client) => takeInventory(client)));
   const [hubText = '', ...downstreamTexts] = texts;
-  const { server, ca = '' } = parseKubeconfig(hubText, { policy: 'user' });
+  const { server = '', ca = '' } = configs[0] ?? {};
   const kubeconfigs = Object.fromEntries(downstreamTexts.map((text, i) => [names[i + 1], text]));
   return {
     hub: { kubeconfig: hubText, server, ca },
@@ -106,4 +110,15 @@ export async function useGivenClusters(options: DemoOptions): Promise<DemoCluste
       await Promise.all(clients.map((client) => client.close()));
     },
   };
+}
+
+/** Names the file, which the user gave, as the place of what is wrong. */
+function parseFile(text: string, file: string): ClientConfig {
+  try {
+    return parseKubeconfig(text, { policy: 'user', baseDir: dirname(file) });
+  } catch (error) {
+    if (!isMusterError(error)) throw error;
+    const { code, message, hint } = error;
+    throw new MusterError(code, message, { where: `kubeconfig ${file}`, ...(hint === undefined ? {} : { hint }) });
+  }
 }

@@ -3,6 +3,7 @@
  * shown as kubectl shows them. It stays up until Ctrl-C; with `--once` it removes everything and proves that nothing is
  * left.
  */
+import { isMusterError } from '../api/errors.ts';
 import { EngineError } from '../test/harness/pulumi-engine.ts';
 import { createReporter } from '../tools/index.ts';
 import { parseOptions, usage } from './options.ts';
@@ -33,7 +34,7 @@ async function main(): Promise<number> {
       reporter.info('Interrupted; everything that this run had started is gone.');
       return 130;
     }
-    const message = error instanceof Error ? error.message : String(error);
+    const message = isMusterError(error) ? error.describe() : error instanceof Error ? error.message : String(error);
     // What the engine said has been shown already.
     process.stderr.write(`\n${error instanceof EngineError ? message.split('\n', 1)[0] : message}\n`);
     return 1;

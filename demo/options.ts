@@ -11,6 +11,8 @@ export interface DemoOptions {
   readonly clusterKubeconfigs: readonly string[];
   /** Image of hub and agent. Default: the one built here, which only clusters started here can run. */
   readonly image: string | undefined;
+  /** More stack configuration of the program, as Pulumi's own `--config`. */
+  readonly config: readonly { readonly key: string; readonly value: string }[];
   /** Run pods as processes even where a real node can run. */
   readonly processes: boolean;
   readonly help: boolean;
@@ -24,6 +26,7 @@ Starts a hub and two downstream clusters, registers both with one real \`pulumi 
   --hub-kubeconfig FILE        use this cluster as the hub
   --cluster-kubeconfig FILE    register this cluster; give it twice to register a second one by token
   --image REF                  image of hub and agent for given clusters (build one: npm run image)
+  --config KEY=VALUE           more configuration of examples/register-clusters, such as hub='{"hostNetwork":true}'
   --processes                  run pods as processes of this machine, even where a real node can run
   --help                       this text`;
 
@@ -36,6 +39,7 @@ export function parseOptions(argv: readonly string[]): DemoOptions {
       'hub-kubeconfig': { type: 'string' },
       'cluster-kubeconfig': { type: 'string', multiple: true, default: [] },
       image: { type: 'string' },
+      config: { type: 'string', multiple: true, default: [] },
       processes: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -49,5 +53,12 @@ export function parseOptions(argv: readonly string[]): DemoOptions {
   }
   if (clusterKubeconfigs.length > 2) throw new Error('--cluster-kubeconfig can be given once or twice');
   const { once, image, processes, help } = values;
-  return { once, hubKubeconfig, clusterKubeconfigs, image, processes, help };
+  const config = values.config.map(keyAndValue);
+  return { once, hubKubeconfig, clusterKubeconfigs, image, config, processes, help };
+}
+
+function keyAndValue(text: string): { key: string; value: string } {
+  const at = text.indexOf('=');
+  if (at < 1) throw new Error(`--config takes KEY=VALUE, not ${JSON.stringify(text)}`);
+  return { key: text.slice(0, at), value: text.slice(at + 1) };
 }

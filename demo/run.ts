@@ -16,6 +16,7 @@ import { startClusters, useGivenClusters } from './clusters.ts';
 import { Legs } from './legs.ts';
 import type { DemoOptions } from './options.ts';
 import { commonConfig } from './program-config.ts';
+import type { ConfigValue } from './program-config.ts';
 
 const project = fileURLToPath(new URL('..', import.meta.url));
 const run = promisify(execFile);
@@ -53,7 +54,8 @@ export async function runDemo(options: DemoOptions, reporter: Reporter, signal: 
       color: process.stdout.isTTY,
       onOutput: (text) => process.stdout.write(text),
     });
-    const values = [...commonConfig(clusters.hub, options.image ?? image?.ref ?? ''), ...clusters.config];
+    const common = commonConfig(clusters.hub, options.image ?? image?.ref ?? '');
+    const values: ConfigValue[] = [...common, ...clusters.config, ...options.config];
     for (const { key, value, secret } of values) await engine.configure(key, value, { secret: secret === true });
 
     const hubFile = join(folder, 'hub.kubeconfig');
