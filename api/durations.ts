@@ -64,6 +64,8 @@ export const durations = {
   watchRetryLast: 15_000,
   /** A watch that lived this long was healthy: its next failure starts with the shortest pause again. */
   watchHealthy: 10_000,
+  /** Every object is looked at again after this even if nothing changed (controller-runtime: 10 h). */
+  resync: 10 * 60 * 60_000,
   /** A token file is read again after this (client-go: 1 min; the kubelet renews a token at 80 % of its life). */
   tokenFileReload: 60_000,
   /** An exec plugin's credential is renewed this long before it expires, so that no request carries a dead one. */
@@ -81,10 +83,14 @@ export const durations = {
   shutdownGrace: 15_000,
   /** How long a stopping process tries to write its last events. */
   shutdownFlush: 3_000,
-  /** Leader election (client-go: 15 s lease, 10 s deadline, 2 s retry); deadline < lease, so that two never lead. */
-  leaseDuration: 15_000,
-  leaseRenewDeadline: 10_000,
-  leaseRetry: 2_000,
+  /**
+   * Leader election. Whoever waits sees a renewal up to one retry late, lets the lease run out, and tries once per retry:
+   * 13 s after a crash at the latest (client-go: 15 s lease, 10 s deadline, 2 s retry, so 19 s). Deadline < lease, so that
+   * two never lead.
+   */
+  leaseDuration: 10_000,
+  leaseRenewDeadline: 7_000,
+  leaseRetry: 1_500,
   /** Repeats of an event within this are counted in one series instead of written anew (client-go: 6 min). */
   eventSeries: 6 * 60_000,
   /** An object's burst of events is earned back one by one in this time (client-go: burst 25, one per 5 min). */

@@ -263,6 +263,23 @@ describe('a controller', () => {
     expect(seen).toEqual(new Set(['owner/a', 'owner/b']));
   });
 
+  it('looks at everything again from time to time, though nothing has changed', async () => {
+    const { cache, sync } = fakeCache();
+    cache.list = () => [configMap('quiet')];
+    const seen: string[] = [];
+    const again = latch(2);
+    const reconcile = (key: string): Promise<void> => {
+      seen.push(key);
+      again.hit();
+      return Promise.resolve();
+    };
+    const { stop } = start({ reconcile, resyncMs: 5 }, (controller) => controller.watch(cache));
+    sync();
+    await again.done;
+    await stop();
+    expect(new Set(seen)).toEqual(new Set(['ns/quiet']));
+  });
+
   it('lets a running reconcile end when it is stopped, and starts no other', async () => {
     // given
     const seen: string[] = [];

@@ -47,6 +47,8 @@ export interface ControllerOptions {
   readonly reconcileTimeoutMs?: number;
   /** Default: `durations.reconcileRetryFirst` to `reconcileRetryLast`. */
   readonly backoff?: BackoffOptions;
+  /** All keys of the watched caches come again after this, at low priority. 0: never. Default: `durations.resync`. */
+  readonly resyncMs?: number;
 }
 
 /** How a cache's events become keys. */

@@ -18,6 +18,8 @@ export class QueueController implements Controller {
   #options: ControllerOptions;
   #caches: Cache[] = [];
   #unsubscribe: (() => void)[] = [];
+  /** Adds the keys of everything that one watched cache holds. */
+  #addAll: (() => void)[] = [];
   /** Keys that came before `run`, which makes the queue with the manager's metrics. */
   #early = new Map<string, AddOptions>();
   #queue: WorkQueue | undefined;
@@ -43,6 +45,11 @@ export class QueueController implements Controller {
       for (const key of map({ type: 'updated', object: previous, initial })) this.enqueue(key, options);
     });
     this.#unsubscribe.push(unsubscribe);
+    this.#addAll.push(() => {
+      for (const object of cache.list()) {
+        for (const key of map({ type: 'updated', object, initial: true })) this.enqueue(key, { priority: lowPriority });
+      }
+    });
     return this;
   }
 
@@ -69,6 +76,7 @@ export class QueueController implements Controller {
       signal.throwIfAborted();
       const stop = (): void => queue.shutDown();
       signal.addEventListener('abort', stop, { once: true });
+      this.#resync(signal);
       await Promise.all(
         Array.from({ length: concurrency }, () => this.#work(queue)).concat(this.#limitGrace(signal, queue)),
       );
@@ -78,6 +86,16 @@ export class QueueController implements Controller {
       queue.shutDown();
       for (const unsubscribe of this.#unsubscribe.splice(0)) unsubscribe();
     }
+  }
+
+  /** Looks at everything again from time to time: what a fault made a reconcile miss is found without a change. */
+  #resync(signal: AbortSignal): void {
+    const everyMs = this.#options.resyncMs ?? durations.resync;
+    if (everyMs === 0) return;
+    // Not all controllers of all replicas at once.
+    const timer = setInterval(() => this.#addAll.forEach((add) => add()), everyMs * (0.9 + 0.2 * Math.random()));
+    timer.unref();
+    signal.addEventListener('abort', () => clearInterval(timer), { once: true });
   }
 
   /** After the abort: lets what runs finish, then tells it to stop. */
