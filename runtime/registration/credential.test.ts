@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeClient, TokenRequest } from '../kube/client.ts';
-import { durablePlan, renewAt, requestToken, rotatingPlan, tokenOf, untilPlan } from './credential.ts';
+import { durablePlan, renewAt, requestToken, rotatingPlan, tokenEnd, tokenOf, untilPlan } from './credential.ts';
 
 const day = 86_400_000;
 const nowMs = Date.parse('2026-01-01T00:00:00Z');
@@ -52,5 +52,20 @@ describe('token Secrets', () => {
   });
   it('given one that is filled, when read, then it is the token', () => {
     expect(tokenOf({ ...object, data: { token: Buffer.from('abc').toString('base64') } })).toBe('abc');
+  });
+});
+
+describe('tokenEnd', () => {
+  const jwt = (claims: unknown) => `head.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.sig`;
+
+  it.each([
+    ['a bound token', jwt({ exp: 1_767_225_600 }), 1_767_225_600_000],
+    ['a token without end', jwt({ sub: 'a' }), undefined],
+    ['a claim that is no number', jwt({ exp: 'soon' }), undefined],
+    ['null', jwt(null), undefined],
+    ['an opaque token', 'abc', undefined],
+    ['nothing', '', undefined],
+  ])('of %s', (_what, token, end) => {
+    expect(tokenEnd(token)).toBe(end);
   });
 });

@@ -29,8 +29,9 @@ export interface FleetHub extends Hub {
   stopProcesses(): Promise<void>;
 }
 
-export async function startFleetHub(name = 'fleet-hub'): Promise<FleetHub> {
-  const plane = await ControlPlane.start({ name });
+/** On a control plane of its own unless one is given, which stays. */
+export async function startFleetHub(given?: ControlPlane): Promise<FleetHub> {
+  const plane = given ?? (await ControlPlane.start({ name: 'fleet-hub' }));
   const admin = plane.client();
   const processes: ManagedProcess[] = [];
   const ports = [await claimPort(), await claimPort()];
@@ -40,7 +41,7 @@ export async function startFleetHub(name = 'fleet-hub'): Promise<FleetHub> {
   const close = async (): Promise<void> => {
     await stopProcesses();
     await admin.close();
-    await plane.close();
+    if (given === undefined) await plane.close();
     for (const port of ports) port.release();
   };
   try {

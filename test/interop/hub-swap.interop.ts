@@ -1,7 +1,8 @@
-/** Our hub in the place of Fleet's: agents that Fleet's hub has registered go on, and can be removed. */
+/** Either hub in the place of the other: agents that one has registered go on at the other, and can be removed. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Clusters } from '../../api/fleet/kinds.ts';
 import { clusterNamespace } from '../../api/fleet/names.ts';
+import type { Secret } from '../../api/kubernetes/core.ts';
 import { Namespaces } from '../../api/kubernetes/core.ts';
 import { Leases } from '../../api/kubernetes/workloads.ts';
 import { synthCrds, synthHub } from '../../components/fleet/index.ts';
@@ -11,6 +12,8 @@ import { createLogger } from '../../runtime/kube/logger.ts';
 import { poll } from '../harness/index.ts';
 import { applyAll } from '../support/hub-plane.ts';
 import { clusterThat, condition, createToken, valuesOf, workspace } from '../support/registering.ts';
+import type { AtHub } from '../support/registering.ts';
+import { startRunningHub } from '../support/running-hub.ts';
 import { InteropEdge } from './edge.ts';
 import { startFleetHub } from './fleet-hub.ts';
 import type { FleetHub } from './fleet-hub.ts';
@@ -57,6 +60,16 @@ async function swap(): Promise<void> {
   );
 }
 
+async function expectRemoval(at: AtHub, name: string, credential: Secret): Promise<void> {
+  await at.admin.delete(Clusters, { namespace: workspace, name });
+  await poll(async () => ((await at.admin.find(Clusters, { namespace: workspace, name })) ? undefined : true), {
+    what: 'the Cluster to go',
+  });
+  const namespace = { name: clusterNamespace(workspace, name) };
+  await poll(async () => ((await at.admin.find(Namespaces, namespace)) ? undefined : true), { what: 'its namespace' });
+  await expectRevoked(credential);
+}
+
 test('an agent of Fleet goes on as it was, and its Cluster can be removed', async () => {
   await createToken(hub, 'before');
   await edge.install('fleet', await valuesOf(hub, 'before'), { clientID: 'stays', labels: { env: 'dev' } });
@@ -73,12 +86,33 @@ test('an agent of Fleet goes on as it was, and its Cluster can be removed', asyn
   expect((await requestsOf(hub, 'stays')).map(({ metadata }) => metadata.uid)).toEqual([request?.metadata.uid]);
   expect((await edge.credential())?.data).toEqual(credential.data);
 
-  await hub.admin.delete(Clusters, { namespace: workspace, name });
-  await poll(async () => ((await hub.admin.find(Clusters, { namespace: workspace, name })) ? undefined : true), {
-    what: 'the Cluster to go',
-  });
-  const namespace = { name: clusterNamespace(workspace, name) };
-  await poll(async () => ((await hub.admin.find(Namespaces, namespace)) ? undefined : true), { what: 'its namespace' });
-  await expectRevoked(credential);
+  await expectRemoval(hub, name, credential);
   expect(await requestsOf(hub, 'stays')).toEqual([]);
+});
+
+test("an agent of ours goes on at Fleet's hub", async () => {
+  const ours = await startRunningHub('hub');
+  const downstream = await InteropEdge.start('edge-2');
+  let theirs: FleetHub | undefined;
+  try {
+    await createToken(ours, 'before');
+    await downstream.install('muster', await valuesOf(ours, 'before'), { clientID: 'moves' });
+    await downstream.startAgent('muster', { checkin: '2s' });
+    const credential = await credentialOf(downstream);
+    const before = await seen(ours, 'moves');
+    const [request] = await requestsOf(ours, 'moves');
+
+    await ours.stop();
+    theirs = await startFleetHub(ours.plane);
+
+    const name = before.metadata.name ?? '';
+    await clusterThat(theirs, name, (found) => condition(found, 'Processed')?.status === 'True', 'Processed', 60_000);
+    await seen(theirs, 'moves', Math.max(lastSeen(before), Date.now()));
+    expect((await requestsOf(theirs, 'moves')).map(({ metadata }) => metadata.uid)).toEqual([request?.metadata.uid]);
+    await expectRemoval(theirs, name, credential);
+  } finally {
+    await downstream.close();
+    await theirs?.close();
+    await ours.close();
+  }
 });
