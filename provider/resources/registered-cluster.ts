@@ -1,5 +1,6 @@
-import { ComponentResource, mergeOptions, output, secret } from '@pulumi/pulumi';
-import type { ComponentResourceOptions, CustomResourceOptions, Input, Output } from '@pulumi/pulumi';
+import { ComponentResource, mergeOptions, output, Output, secret } from '@pulumi/pulumi';
+import type { ComponentResourceOptions, CustomResourceOptions, Input } from '@pulumi/pulumi';
+import { labels } from '../../api/fleet/constants.ts';
 import { AgentRelease } from './agent-release.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { Cluster } from './cluster.ts';
@@ -97,7 +98,8 @@ export class RegisteredCluster extends ComponentResource {
   /** The Cluster waits for no agent here: the agent is installed after it, and that is where the wait belongs. */
   #declared(name: string, args: SelfRegistrationArgs, options: CustomResourceOptions): Cluster {
     const { hub, metadata, timeouts } = args;
-    return new Cluster(name, { ...defined({ hub, metadata, timeouts }), awaitReady: false }, options);
+    const shared = { ...defined({ hub, timeouts }), metadata: withOwnAgent(metadata), awaitReady: false };
+    return new Cluster(name, shared, options);
   }
 
   #withAgent(
@@ -126,6 +128,22 @@ export class RegisteredCluster extends ComponentResource {
       mergeOptions(options, { dependsOn: [cluster] }),
     );
   }
+}
+
+/**
+ * With the label by which a hub knows that it does not keep the agent up to date: one of Fleet would install its own in
+ * the place of this, or wait for ever until somebody does. Parts stay apart, so that one unknown label hides no name.
+ */
+function withOwnAgent(metadata: Input<MetadataArgs> = {}): Input<MetadataArgs> {
+  const own = { [labels.nonManagedAgent]: 'true' };
+  if (!isPlain(metadata)) return output(metadata).apply((known) => ({ ...known, labels: { ...own, ...known.labels } }));
+  const given = metadata.labels ?? {};
+  const all = isPlain(given) ? { ...own, ...given } : output(given).apply((known) => ({ ...own, ...known }));
+  return { ...metadata, labels: all };
+}
+
+function isPlain<T extends object>(value: Input<T>): value is T {
+  return !Output.isInstance(value) && !(value instanceof Promise);
 }
 
 /** Without the members that are undefined. */

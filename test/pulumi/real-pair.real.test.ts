@@ -71,6 +71,10 @@ test('our hub and agent: by kubeconfig, then by token, each ready and each gone 
   const refreshed = await host.read(east);
   expect(refreshed?.inputs).toEqual(east.inputs);
   expect(await host.diff(refreshed ?? east, east.inputs)).toMatchObject({ changes: 'none' });
+  const selector = { matchLabels: { env: 'demo' } };
+  const group = await host.create(inputsOf('ClusterGroup', { metadata: { name: 'demo' }, selector }));
+  expect(group.outputs).toMatchObject({ clusterCount: 1, readyClusterCount: 1, nonReadyClusters: [] });
+  await host.delete(group);
   await host.delete(east);
   await byKubeconfig;
   expect(leftOver(before, await takeInventory(client))).toEqual([]);
