@@ -2,6 +2,8 @@
  * muster: register Kubernetes clusters with a hub, as code. This entry holds the Pulumi resources; see the sub-paths
  * `pulumi-muster/constructs` (cdk8s), `pulumi-muster/api` (kinds, names, validation) and `pulumi-muster/runtime`.
  */
+import './provider/require-node.ts';
+
 export { MusterError, isMusterError, type ErrorCode } from './api/errors.ts';
 export { AgentRelease, type AgentReleaseArgs } from './provider/resources/agent-release.ts';
 export type { AgentSettings } from './provider/resources/agent-settings.ts';
