@@ -15,7 +15,7 @@ import { currentRun } from '../run/run.ts';
 import { endpointOf } from './connect.ts';
 import type { Endpoint } from './connect.ts';
 import { NetworkNamespace } from './namespace.ts';
-import { relay } from './relay.ts';
+import { relay, reset } from './relay.ts';
 import { cutScript, healScript, insideScript, outsideScript } from './scripts.ts';
 import { isolationSupport } from './support.ts';
 
@@ -133,7 +133,7 @@ export class IsolatedNetwork {
     this.#track(near);
     const far = await open();
     if (far === undefined || near.destroyed) {
-      near.resetAndDestroy();
+      reset(near);
       far?.destroy();
       return;
     }

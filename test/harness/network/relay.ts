@@ -5,8 +5,14 @@ import type { Socket } from 'node:net';
 export function relay(near: Socket, far: Socket): void {
   near.pipe(far);
   far.pipe(near);
-  near.on('error', () => far.resetAndDestroy());
-  far.on('error', () => near.resetAndDestroy());
+  near.on('error', () => reset(far));
+  far.on('error', () => reset(near));
   near.once('close', () => far.destroy());
   far.once('close', () => near.destroy());
+}
+
+/** Ends a connection at once, as a failure where that can be told: Unix sockets know no reset, and Node throws then. */
+export function reset(socket: Socket): void {
+  if (socket.remoteAddress === undefined) socket.destroy();
+  else socket.resetAndDestroy();
 }
