@@ -82,7 +82,23 @@ describe('given muster synth', () => {
     );
   });
 
+  test('when a cluster is asked for, then it is one object that refers to its kubeconfig', async () => {
+    const props = file('props.yaml', 'agent: {namespace: agents}\nlabels: {a: b, env: old}\n');
+    const flags = ['--name', 'east', '--kubeconfig-secret', 'east-kubeconfig', '--label', 'env=dev'];
+    await run('synth', 'cluster', '--props', props, ...flags);
+    expect(objects(output)).toEqual([
+      {
+        apiVersion: 'fleet.cattle.io/v1alpha1',
+        kind: 'Cluster',
+        metadata: { name: 'east', namespace: 'fleet-default', labels: { a: 'b', env: 'dev' } },
+        spec: { kubeConfigSecret: 'east-kubeconfig', agentNamespace: 'agents' },
+      },
+    ]);
+  });
+
   test.each([
+    ['a cluster without a name', ['synth', 'cluster', '--client-id', 'x']],
+    ['a cluster without a way to register', ['synth', 'cluster', '--name', 'east']],
     ['properties without a set', ['synth', '--props', 'x']],
     ['a label without a value', ['synth', 'agent', '--label', 'env']],
     ['a file that is not there', ['synth', 'hub', '--api-server-ca', '/nonexistent/ca.pem']],

@@ -9,12 +9,14 @@ import { parseValues } from '../api/fleet/bootstrap-values.ts';
 import type { HubConfig } from '../api/fleet/hub-config.ts';
 import { version } from '../api/version.ts';
 import type { KubeObject } from '../api/resource.ts';
-import { synthAgent, synthCrds, synthHub } from '../components/fleet/index.ts';
+import { synthAgent, synthCluster, synthCrds, synthHub } from '../components/fleet/index.ts';
 import { toYaml } from '../components/yaml.ts';
-import type { AgentProps, HubProps } from '../components/fleet/index.ts';
+import type { AgentProps, HubProps, RegisteredClusterProps } from '../components/fleet/index.ts';
 
+/** What an installation consists of: all of it when no set is named. */
 const sets = ['crds', 'hub', 'agent'] as const;
-type SetName = (typeof sets)[number];
+const named = [...sets, 'cluster'] as const;
+type SetName = (typeof named)[number];
 
 /** Flags of the command; each belongs to the sets that its description names. */
 export interface SynthOptions {
@@ -29,6 +31,8 @@ export interface SynthOptions {
   readonly clientId?: string;
   readonly label?: readonly string[];
   readonly deploysWorkloads?: boolean;
+  readonly name?: string;
+  readonly kubeconfigSecret?: string;
 }
 
 const collect = (value: string, all: readonly string[] = []): readonly string[] => [...all, value];
@@ -37,18 +41,23 @@ export function addSynth(program: Command, write: (text: string) => void): void 
   program
     .command('synth')
     .description('print the manifests as YAML, or write them to files with --out')
-    .addArgument(new Argument('[set]', 'which manifests; all of them by default').choices([...sets]))
-    .option('--out <dir>', 'write DIR/crds.yaml, DIR/hub.yaml, DIR/agent.yaml')
+    .addArgument(new Argument('[set]', 'which manifests; crds, hub and agent by default').choices([...named]))
+    .option('--out <dir>', 'write DIR/SET.yaml')
     .option('--image <image>', 'hub, agent: container image (muster:VERSION)')
-    .option('--namespace <namespace>', 'hub: system namespace; agent: its namespace (cattle-fleet-system)')
-    .option('--props <file>', 'hub or agent: further properties, as YAML or JSON; flags win')
+    .option(
+      '--namespace <namespace>',
+      'hub: system namespace; agent: its namespace (cattle-fleet-system); cluster: its workspace (fleet-default)',
+    )
+    .option('--props <file>', 'hub, agent or cluster: further properties, as YAML or JSON; flags win')
     .option('--api-server-url <url>', 'hub: its address as agents reach it')
     .option('--api-server-ca <file>', 'hub: certificate authority of that address, PEM')
     .option('--workspace <namespace>', 'hub: a namespace for clusters and tokens; repeatable', collect)
     .option('--values <file>', 'agent: values of a registration token; the result then holds a credential')
-    .option('--client-id <id>', 'agent: identity at the hub')
-    .option('--label <key=value>', 'agent: label to register with; repeatable', collect)
+    .option('--client-id <id>', 'agent, cluster: identity at the hub')
+    .option('--label <key=value>', 'agent: label to register with; cluster: label; repeatable', collect)
     .option('--deploys-workloads', 'agent: give it the rights to install workloads')
+    .option('--name <name>', 'cluster: its name')
+    .option('--kubeconfig-secret <name>', 'cluster: Secret on the hub with its kubeconfig; the hub installs the agent')
     .action((set: SetName | undefined, options: SynthOptions) => synth(set, options, write));
 }
 
@@ -57,7 +66,7 @@ export function synth(set: SetName | undefined, options: SynthOptions, write: (t
   if (set === undefined && options.props !== undefined)
     throw new MusterError('INVALID_ARGUMENT', 'properties belong to one set of manifests', {
       where: '--props',
-      hint: 'Name the set: muster synth hub or muster synth agent.',
+      hint: 'Name the set, such as muster synth hub.',
     });
   const chosen = (set === undefined ? sets : [set]).map((name) => ({ name, text: toYaml(manifests(name, options)) }));
   if (options.out === undefined) {
@@ -81,6 +90,8 @@ function manifests(set: SetName, options: SynthOptions): KubeObject[] {
       return synthHub(hubProps(options));
     case 'agent':
       return synthAgent(agentProps(options));
+    case 'cluster':
+      return synthCluster(clusterProps(options));
   }
 }
 
@@ -109,6 +120,20 @@ function agentProps(options: SynthOptions): AgentProps {
     ...(options.clientId === undefined ? {} : { clientID: options.clientId }),
     ...(options.label === undefined ? {} : { labels: { ...given.labels, ...labels } }),
     ...(options.deploysWorkloads ? { deploysWorkloads: true } : {}),
+  };
+}
+
+function clusterProps(options: SynthOptions): RegisteredClusterProps {
+  const given = readProps<Partial<RegisteredClusterProps>>(options.props);
+  const { namespace, clientId, kubeconfigSecret, label } = options;
+  const labels = Object.fromEntries((label ?? []).map(parseLabel));
+  return {
+    ...given,
+    name: options.name ?? given.name ?? '',
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(clientId === undefined ? {} : { clientID: clientId }),
+    ...(kubeconfigSecret === undefined ? {} : { kubeconfigSecret: { name: kubeconfigSecret } }),
+    ...(label === undefined ? {} : { labels: { ...given.labels, ...labels } }),
   };
 }
 
