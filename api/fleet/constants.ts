@@ -66,6 +66,8 @@ export const annotations = {
   owner: 'muster.dev/owner',
   /** On a Cluster: where its hub is now (hub-address.ts), for an agent that registered when it was elsewhere. */
   hubAddress: 'muster.dev/hub-address',
+  /** On a Cluster whose agent moves: namespaces downstream that an agent may be in, with blanks between. */
+  agentNamespaces: 'muster.dev/agent-namespaces',
   /** On any object: hash of what muster last applied, where the object itself cannot tell. */
   appliedHash: 'muster.dev/applied-hash',
 } as const;
@@ -152,6 +154,10 @@ export const defaults = {
   legacySystemNamespace: 'fleet-system',
   agentNamespace: 'cattle-fleet-system',
   localNamespace: 'fleet-local',
+  /** Namespace of the agent of the hub's own cluster (Fleet: chart value bootstrap.agentNamespace). */
+  localAgentNamespace: 'cattle-fleet-local-system',
+  /** Name of the hub's own cluster. */
+  localCluster: 'local',
   defaultNamespace: 'fleet-default',
   /** Namespace whose UID identifies a cluster that was given no clientID. */
   clientIdNamespace: 'kube-system',

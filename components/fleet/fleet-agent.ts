@@ -12,11 +12,13 @@ import {
   configKey,
   configMapNames,
   defaults,
+  hubAddressKey,
   labels,
   managedByMuster,
   secretNames,
   secretTypes,
 } from '../../api/fleet/constants.ts';
+import { formatHubAddress } from '../../api/fleet/hub-address.ts';
 import { agentClusterRoleName, safeConcat } from '../../api/fleet/names.ts';
 import { agentClusterRules, agentNamespaceRules } from './agent-rbac.ts';
 import { addScheduling } from './agent-scheduling.ts';
@@ -59,7 +61,7 @@ export class FleetAgent extends Chart {
     this.addAccounts(namespace);
     this.addRights(namespace, props.deploysWorkloads ?? isFleet);
     this.addNetworkPolicy(namespace);
-    const configHash = this.addConfig(namespace, props);
+    const configHash = this.addConfig(namespace, props, isFleet);
     if (props.bootstrap !== undefined) this.addBootstrap(namespace, props.bootstrap);
     const priorityClassName = addScheduling(this, namespace, common, props.schedulingCustomization);
     const annotations = {
@@ -132,23 +134,28 @@ export class FleetAgent extends Chart {
     });
   }
 
-  /** The edge configuration, only when it says something. Returns its digest. */
-  private addConfig(namespace: string, props: AgentProps): string | undefined {
+  /** The edge configuration, only when it says something. Returns the digest of what an agent reads at its start. */
+  private addConfig(namespace: string, props: AgentProps, isFleet: boolean): string | undefined {
     const given = {
       ...(props.labels && Object.keys(props.labels).length > 0 ? { labels: sortKeys(props.labels) } : {}),
       ...(props.clientID ? { clientID: props.clientID } : {}),
       ...(props.agentTLSMode ? { agentTLSMode: props.agentTLSMode } : {}),
       ...(props.garbageCollectionInterval ? { garbageCollectionInterval: props.garbageCollectionInterval } : {}),
     };
-    if (Object.keys(given).length === 0) return undefined;
-    const text = formatAgentConfig(given);
+    const text = Object.keys(given).length === 0 ? undefined : formatAgentConfig(given);
+    const address = props.hubAddress === undefined ? undefined : formatHubAddress(props.hubAddress);
+    if (text === undefined && address === undefined) return undefined;
     new ApiObject(this, 'config', {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name: configMapNames.agent, namespace, labels: common },
-      data: { [configKey]: text },
+      data: {
+        ...(text === undefined ? {} : { [configKey]: text }),
+        ...(address === undefined ? {} : { [hubAddressKey]: address }),
+      },
     });
-    return createHash('sha256').update(text).digest('hex').slice(0, 16);
+    const read = `${text ?? ''}${isFleet ? (address ?? '') : ''}`;
+    return read === '' ? undefined : createHash('sha256').update(read).digest('hex').slice(0, 16);
   }
 
   private addBootstrap(namespace: string, values: BootstrapValues): void {
@@ -163,6 +170,12 @@ export class FleetAgent extends Chart {
 }
 
 function environment(props: AgentProps): EnvVar[] {
+  const { agentLeaseDuration, agentLeaseRetryPeriod, agentLeaseRenewDeadline } = durations;
+  // one that waits should take over soon; one that is alone need not renew that often
+  const election =
+    (props.replicas ?? 1) > 1
+      ? { lease: durations.leaseDuration, retry: durations.leaseRetry, deadline: durations.leaseRenewDeadline }
+      : { lease: agentLeaseDuration, retry: agentLeaseRetryPeriod, deadline: agentLeaseRenewDeadline };
   return [
     { name: 'BUNDLEDEPLOYMENT_RECONCILER_WORKERS', value: props.workers?.bundledeployment || defaults.agentWorkers },
     { name: 'DRIFT_RECONCILER_WORKERS', value: props.workers?.drift || defaults.agentWorkers },
@@ -170,9 +183,9 @@ function environment(props: AgentProps): EnvVar[] {
     { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
     { name: 'AGENT_SCOPE', value: props.agentScope ?? '' },
     { name: 'CHECKIN_INTERVAL', value: props.checkinInterval || defaults.checkinInterval },
-    { name: 'CATTLE_ELECTION_LEASE_DURATION', value: formatGoDuration(durations.agentLeaseDuration) },
-    { name: 'CATTLE_ELECTION_RETRY_PERIOD', value: formatGoDuration(durations.agentLeaseRetryPeriod) },
-    { name: 'CATTLE_ELECTION_RENEW_DEADLINE', value: formatGoDuration(durations.agentLeaseRenewDeadline) },
+    { name: 'CATTLE_ELECTION_LEASE_DURATION', value: formatGoDuration(election.lease) },
+    { name: 'CATTLE_ELECTION_RETRY_PERIOD', value: formatGoDuration(election.retry) },
+    { name: 'CATTLE_ELECTION_RENEW_DEADLINE', value: formatGoDuration(election.deadline) },
   ];
 }
 

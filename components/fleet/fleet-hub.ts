@@ -18,6 +18,7 @@ import { agentPolicies } from './agent-policies.ts';
 import { addBinding, addRole } from './chart-rbac.ts';
 import { hubPolicies } from './hub-policies.ts';
 import {
+  bootstrapRules,
   bundleDeploymentRules,
   clusterStatusRules,
   contentRules,
@@ -25,7 +26,10 @@ import {
   hubClusterRules,
   hubNamespaceRules,
   hubSystemRules,
+  localAgentRules,
 } from './hub-rbac.ts';
+import { synthAgent } from './fleet-agent.ts';
+import { isGiven, localBootstrap } from './local-agent.ts';
 import { grantRoles, hubNames, workspaceLabel } from './names.ts';
 import { addDeployment } from './pod.ts';
 import { addPolicy } from './policy.ts';
@@ -42,12 +46,20 @@ export class FleetHub extends Chart {
     super(scope, id);
     const system = props.namespace ?? defaults.systemNamespace;
     const registration = registrationNamespace(system);
-    const workspaces = [...new Set(props.workspaces ?? [defaults.defaultNamespace, defaults.localNamespace])];
+    const local = localBootstrap(props.config);
+    const workspaces = [
+      ...new Set([
+        ...(props.workspaces ?? [defaults.defaultNamespace, defaults.localNamespace]),
+        ...(local === undefined ? [] : [local.namespace]),
+      ]),
+    ];
     this.addNamespaces([system, registration], workspaces);
     for (const policy of [...hubPolicies({ system, registration }), ...agentPolicies]) addPolicy(this, policy, common);
     this.addGrantRoles();
     this.addHubRights(system, [registration, ...workspaces]);
-    this.addConfig(system, hubConfig(props));
+    const config = hubConfig(props);
+    this.addConfig(system, config);
+    if (local !== undefined) this.addLocalAgent(system, local, config.agentImage ?? props.image);
     addDeployment(
       this,
       {
@@ -114,6 +126,27 @@ export class FleetHub extends Chart {
         roleRef: { kind: 'ClusterRole', name: grantRoles.hubNamespace },
         subjects,
       });
+    }
+  }
+
+  /** Namespace, accounts and rights of the agent of the hub's own cluster; the hub adds the rest when it runs. */
+  private addLocalAgent(
+    system: string,
+    { namespace, agentNamespace }: { namespace: string; agentNamespace: string },
+    image: string,
+  ): void {
+    const given = synthAgent({ namespace: agentNamespace, image }).filter(isGiven);
+    for (const object of given) {
+      const { apiVersion, kind, metadata, ...rest } = object;
+      new ApiObject(this, `local-agent:${kind}:${metadata.name ?? ''}`, { apiVersion, kind, metadata, ...rest });
+    }
+    const subjects = [{ kind: 'ServiceAccount', name: hubNames.serviceAccount, namespace: system }];
+    for (const [name, where, rules] of [
+      [hubNames.localAgent, agentNamespace, localAgentRules],
+      [hubNames.bootstrap, namespace, bootstrapRules],
+    ] as const) {
+      addRole(this, { name, namespace: where, labels: common, rules });
+      addBinding(this, { name, namespace: where, labels: common, roleRef: { kind: 'Role', name }, subjects });
     }
   }
 

@@ -101,6 +101,25 @@ export const hubNamespaceRules: readonly PolicyRule[] = [
   { apiGroups: [rbac], resources: ['roles'], verbs: [...read, ...write, 'escalate', 'bind'] },
 ];
 
+/**
+ * The hub in the namespace of the agent of its own cluster: what gives no rights. Accounts and roles of that agent come
+ * with the hub's manifests, so the hub can run what they allow and nothing beyond (decision 6).
+ */
+export const localAgentRules: readonly PolicyRule[] = [
+  // Bootstrap Secret, pull Secrets; the agent's credential goes when the agent goes. Watched by nobody.
+  { apiGroups: [core], resources: ['secrets', 'configmaps'], verbs: ['get', ...write] },
+  { apiGroups: ['apps'], resources: ['deployments'], verbs: ['get', ...write] },
+  { apiGroups: ['networking.k8s.io'], resources: ['networkpolicies'], verbs: ['get', ...write] },
+  { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['get', ...write] },
+  { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['delete'] },
+];
+
+/** The hub in the workspace of its own cluster. */
+export const bootstrapRules: readonly PolicyRule[] = [
+  // ClusterGroup default, which selects that cluster.
+  { apiGroups: [fleet], resources: ['clustergroups'], verbs: ['create', 'patch'] },
+];
+
 /** ClusterRole fleet-bundle-deployment, bound in a cluster namespace (Fleet: data of the agent management controller). */
 export const bundleDeploymentRules: readonly PolicyRule[] = [
   // What to deploy: list and watch cannot be limited to names that are not known yet.

@@ -25,6 +25,10 @@ export const hubNames = {
   lease: 'muster-hub',
   /** RoleBinding to {@link grantRoles}.hubNamespace in each namespace. */
   namespaceBinding: 'muster-hub-namespace',
+  /** Role and RoleBinding for the agent of the hub's own cluster, in that agent's namespace. */
+  localAgent: 'muster-hub-local-agent',
+  /** Role and RoleBinding in the workspace of the hub's own cluster. */
+  bootstrap: 'muster-hub-bootstrap',
 } as const;
 
 /** ValidatingAdmissionPolicies, each with a binding of the same name. */

@@ -1,5 +1,6 @@
 /** What the charts take. Kubernetes' own shapes (tolerations, affinity, …) are passed through as they are. */
 import type { BootstrapValues } from '../../api/fleet/bootstrap-values.ts';
+import type { HubAddress } from '../../api/fleet/hub-address.ts';
 import type { HubConfig } from '../../api/fleet/hub-config.ts';
 
 /** One environment variable of a container; `valueFrom` as in Kubernetes. */
@@ -84,6 +85,11 @@ export interface AgentProps extends WorkloadProps {
   readonly garbageCollectionInterval?: string;
   /** Reconciles at a time, as text (Fleet: agentWorkers). Default: 50 each. */
   readonly workers?: { readonly bundledeployment?: string; readonly drift?: string };
+  /**
+   * Where the hub is, for an agent that is registered already: ours follows it without a restart, Fleet's is restarted.
+   * Default: none; an agent stays with the address that it registered at.
+   */
+  readonly hubAddress?: HubAddress;
   /** Values of a registration token. Given: the manifests hold a credential, so do not commit them to Git. */
   readonly bootstrap?: BootstrapValues;
   /** Restarts the agent when it changes (a Cluster's `spec.redeployAgentGeneration`). Default: none. */

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { BootstrapValues } from '../../../api/fleet/bootstrap-values.ts';
 import { defaults } from '../../../api/fleet/constants.ts';
+import type { HubAddress as Address } from '../../../api/fleet/hub-address.ts';
 import type { HubConfig } from '../../../api/fleet/hub-config.ts';
 import type { Cluster, ClusterStatus } from '../../../api/fleet/kinds.ts';
 import { statusHash } from '../../../api/fleet/names.ts';
@@ -11,13 +12,9 @@ import type { AgentProps } from '../../../components/fleet/props.ts';
 import type { EdgeAccess } from './edge-kubeconfig.ts';
 
 /** What the agent is told of the hub: the Secret's own values first, then the hub's configuration. */
-export interface HubAddress {
-  readonly url: string;
-  /** PEM; empty when the system trusts the hub. */
-  readonly ca: string;
-}
+export type HubAddress = Pick<Address, 'url' | 'ca'>;
 
-export function hubAddress(config: HubConfig, access: EdgeAccess): HubAddress {
+export function hubAddress(config: HubConfig, access: Pick<EdgeAccess, 'apiServerURL' | 'apiServerCA'>): HubAddress {
   return {
     url: access.apiServerURL ?? config.apiServerURL ?? '',
     ca: access.apiServerCA ?? Buffer.from(config.apiServerCA ?? '', 'base64').toString('utf8'),
@@ -68,14 +65,33 @@ function optional<K extends keyof AgentProps>(key: K, value: AgentProps[K] | nul
 
 /**
  * Digest of all that an import applies: a change of it is what makes the hub apply it again. The labels are not in it;
- * they count when a Cluster is made, and a label must not restart an agent.
+ * they count when a Cluster is made, and a label must not restart an agent. Lists whose order has no meaning count the
+ * same in any order.
  */
-export function settingsRevision(props: AgentProps, address: HubAddress, server: string): string {
+export function settingsRevision(
+  props: AgentProps,
+  address: HubAddress,
+  server: string,
+  pullSecretVersions: readonly string[] = [],
+): string {
   const { labels: _, ...settings } = props;
+  const versions = pullSecretVersions.length === 0 ? [] : [pullSecretVersions];
   return createHash('sha256')
-    .update(JSON.stringify([settings, address, server]))
+    .update(JSON.stringify([canonical(settings), address, server, ...versions]))
     .digest('hex')
     .slice(0, 12);
+}
+
+/** Keys in order; and elements, unless one refers to another by `$(NAME)`. Affinity: terms are sets, too. */
+function canonical(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map(canonical);
+    const texts = items.map((item) => JSON.stringify(item));
+    return texts.some((text) => text.includes('$(')) ? items : texts.sort();
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, each]) => [key, canonical(each)]));
 }
 
 /** Fleet's record in status of what the agent was installed with; other tools look at it. */

@@ -5,6 +5,7 @@ import type { KubeObject } from '../../../api/resource.ts';
 import { ConfigMaps, Namespaces, Secrets } from '../../../api/kubernetes/core.ts';
 import { Deployments, Leases } from '../../../api/kubernetes/workloads.ts';
 import { PodDisruptionBudgets, PriorityClasses, placeOf, resourceTypeOf } from '../../../components/fleet/kinds.ts';
+import { isGiven } from '../../../components/fleet/local-agent.ts';
 import { fieldManager } from '../../../components/fleet/names.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import { objectKey } from '../../registration/ensure.ts';
@@ -12,24 +13,27 @@ import type { GrantObject } from '../../registration/types.ts';
 
 /**
  * Applies the manifests: the namespace first, the Deployment last, all else side by side between them. Unchanged fields
- * cost no write downstream and no restart. A namespace that was there before is used as it is.
+ * cost no write downstream and no restart. A namespace that was there before is used as it is. `own`: this is the hub's
+ * own cluster, where all that gives rights comes with the hub's manifests.
  */
 export async function applyAgent(
   client: KubeClient,
   manifests: readonly KubeObject[],
+  own: boolean,
   signal: AbortSignal,
 ): Promise<void> {
   const options = { fieldManager, signal, timeoutMs: durations.edgeRequest };
+  const mine = own ? manifests.filter((object) => !isGiven(object)) : manifests;
   const apply = async (object: KubeObject): Promise<void> => {
     await client.apply(resourceTypeOf(object), object, options);
   };
-  const namespaces = manifests.filter(({ kind }) => kind === 'Namespace');
+  const namespaces = mine.filter(({ kind }) => kind === 'Namespace');
   for (const namespace of namespaces) {
     const found = await client.find(Namespaces, objectKey(namespace), options);
     if (found === undefined || isOurs(found)) await apply(namespace);
   }
-  const deployments = manifests.filter(({ kind }) => kind === 'Deployment');
-  await Promise.all(manifests.filter(({ kind }) => kind !== 'Namespace' && kind !== 'Deployment').map(apply));
+  const deployments = mine.filter(({ kind }) => kind === 'Deployment');
+  await Promise.all(mine.filter(({ kind }) => kind !== 'Namespace' && kind !== 'Deployment').map(apply));
   await Promise.all(deployments.map(apply));
 }
 
@@ -51,6 +55,14 @@ function extras(namespace: string): GrantObject[] {
   ];
 }
 
+/** How {@link removeAgent} removes. */
+export interface RemoveOptions {
+  /** In the hub's own cluster: what came with the hub's manifests stays. */
+  readonly own?: boolean;
+  /** Another agent of this cluster stays: what has no namespace is its, too. */
+  readonly keepShared?: boolean;
+}
+
 /**
  * Removes the agent: the Deployment first, so that nothing is written behind our back, then the rest. Returns the
  * namespace if it was muster's and is now being deleted.
@@ -58,20 +70,25 @@ function extras(namespace: string): GrantObject[] {
 export async function removeAgent(
   client: KubeClient,
   manifests: readonly KubeObject[],
+  { own = false, keepShared = false }: RemoveOptions,
   signal: AbortSignal,
 ): Promise<KubeObject | undefined> {
   const options = { signal, timeoutMs: durations.edgeRequest };
   const remove = async ({ type, object }: GrantObject): Promise<void> => {
     await client.delete(type, objectKey(object), options);
   };
-  const entries = manifests.map((object) => ({ type: resourceTypeOf(object), object }));
+  const entries = manifests
+    .filter((object) => !(own && isGiven(object)))
+    .map((object) => ({ type: resourceTypeOf(object), object }));
   await Promise.all(entries.filter(({ type }) => type.kind === Deployments.kind).map(remove));
   const rest = entries
     .filter(({ type, object }) => type.kind !== Deployments.kind && type.kind !== Namespaces.kind && isOurs(object))
     .sort((a, b) => placeOf(b.object) - placeOf(a.object));
   const namespace = manifests.find(({ kind }) => kind === 'Namespace');
   if (namespace === undefined) return undefined;
-  await Promise.all([...rest, ...extras(namespace.metadata.name ?? '')].map(remove));
+  const left = extras(namespace.metadata.name ?? '').filter(({ type }) => !((own || keepShared) && !type.namespaced));
+  await Promise.all([...rest, ...left].map(remove));
+  if (own) return undefined;
   const found = await client.find(Namespaces, objectKey(namespace), options);
   if (found === undefined || !isOurs(found)) return undefined;
   if (found.metadata.deletionTimestamp === undefined) await client.delete(Namespaces, objectKey(namespace), options);

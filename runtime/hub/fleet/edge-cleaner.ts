@@ -14,8 +14,11 @@ import type { HubContext } from './context.ts';
 import { agentNamespaceOf } from './edge-agent.ts';
 import { removeAgent } from './edge-apply.ts';
 import type { EdgeClients } from './edge-clients.ts';
+import { connectEdge } from './edge-connect.ts';
 import { ImportFault, readKubeconfig } from './edge-kubeconfig.ts';
-import { explainEdgeError, probeEdge } from './edge-probe.ts';
+import { leftNamespaces } from './edge-move.ts';
+import { explainEdgeError } from './edge-probe.ts';
+import { isImported, isLocal, isOwn } from './local-cluster.ts';
 
 /** On a Cluster, value `true`: delete it without removing the agent downstream. */
 export const skipEdgeAnnotation = 'muster.dev/skip-edge-cleanup';
@@ -31,18 +34,28 @@ export function createEdgeCleaner(context: HubContext, edges: EdgeClients, lifet
   const watched = new Map<string, string>();
 
   async function attempt(cluster: Cluster, signal: AbortSignal): Promise<KubeObject | undefined> {
-    const client = edges.get((await readKubeconfig(context, cluster, signal)).config);
+    const own = isOwn(context, cluster);
+    const { client, uid } = own ? { client: context.client, uid: context.ownUid } : await connect(cluster, signal);
     try {
-      const { uid } = await probeEdge(client, signal);
       // never take an agent away from the hub because of a kubeconfig that leads there
-      if (uid === context.ownUid && cluster.metadata.name !== 'local') return undefined;
-      const manifests = synthAgent({ namespace: agentNamespaceOf(cluster), image: 'none' });
-      const namespace = await removeAgent(client, manifests, signal);
-      if (namespace !== undefined) watchGone(client, namespace, keyOf(cluster));
-      return namespace;
+      if (uid === context.ownUid && !isLocal(context, cluster)) return undefined;
+      let leaving: KubeObject | undefined;
+      for (const name of [...leftNamespaces(cluster), agentNamespaceOf(cluster)]) {
+        if (uid === context.ownUid && name === context.systemNamespace) continue;
+        const manifests = synthAgent({ namespace: name, image: 'none' });
+        leaving = (await removeAgent(client, manifests, { own }, signal)) ?? leaving;
+      }
+      if (leaving !== undefined) watchGone(client, leaving, keyOf(cluster));
+      return leaving;
     } catch (error) {
       throw explainEdgeError(error, client.server);
     }
+  }
+
+  async function connect(cluster: Cluster, signal: AbortSignal): Promise<{ client: KubeClient; uid: string }> {
+    const { config } = await readKubeconfig(context, cluster, signal);
+    const { client, facts } = await connectEdge(edges, config, context.config.current.agentTLSMode, signal);
+    return { client, uid: facts.uid };
   }
 
   /** Tells the Cluster's reconcile when the namespace downstream is gone. */
@@ -73,7 +86,7 @@ export function createEdgeCleaner(context: HubContext, edges: EdgeClients, lifet
   return {
     async clean(cluster, signal) {
       const key = `${keyOf(cluster)}/${cluster.metadata.uid ?? ''}`;
-      if (!cluster.spec?.kubeConfigSecret || finished.has(key)) return done;
+      if (!isImported(context, cluster) || finished.has(key)) return done;
       if (cluster.metadata.annotations?.[skipEdgeAnnotation] === 'true') return finish(key);
       const leaving = watched.get(keyOf(cluster));
       if (leaving !== undefined) return goingDown(leaving);

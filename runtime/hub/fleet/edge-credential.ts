@@ -3,6 +3,7 @@
  * that our agent left would end one day and the cluster with it.
  */
 import { secretKeys, secretNames } from '../../../api/fleet/constants.ts';
+import { sameCertificates } from '../../../api/fleet/hub-address.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { Secrets } from '../../../api/kubernetes/core.ts';
 import { parseKey } from '../../../api/resource.ts';
@@ -53,6 +54,30 @@ export async function leaveLastingCredential(
     { metadata: { resourceVersion }, data },
     { type: 'merge', fieldManager: hubFieldManager, signal },
   );
+}
+
+/**
+ * Puts the hub's address into the credential that Fleet's agent has stored: it reads it at its start, and would register
+ * anew for a change of it otherwise. A CA that the agent left out, because the system trusts the hub, stays out.
+ */
+export async function readdress(
+  cluster: Cluster,
+  edge: KubeClient,
+  address: { readonly url: string; readonly ca: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const key = { namespace: agentNamespaceOf(cluster), name: secretNames.agent };
+  const stored = await edge.find(Secrets, key, { signal });
+  const config = configOf(stored?.data?.[secretKeys.agentKubeconfig]);
+  if (stored === undefined || config?.token === undefined) return;
+  const ca = config.ca === undefined || address.ca === '' ? undefined : address.ca;
+  if (config.server === address.url && sameCertificates(config.ca, ca)) return;
+  const { token, namespace = '', contextName } = config;
+  const place = { server: address.url, ...(ca === undefined ? {} : { ca }) };
+  const kubeconfig = formatKubeconfig({ ...place, token, contextName, namespace });
+  const data = { [secretKeys.agentKubeconfig]: Buffer.from(kubeconfig).toString('base64') };
+  const patch = { metadata: { resourceVersion: stored.metadata.resourceVersion }, data };
+  await edge.patch(Secrets, key, patch, { type: 'merge', fieldManager: hubFieldManager, signal });
 }
 
 /** Undefined for what no agent of ours has written. */

@@ -11,6 +11,7 @@ import type { Manager } from '../../kube/manager.ts';
 import { createManager } from '../../kube/manager.ts';
 import type { Metrics } from '../../kube/metrics.ts';
 import { createAnswerJanitor, pruneReaders } from './answer-janitor.ts';
+import { createBootstrapController } from './bootstrap-controller.ts';
 import { createHubCaches } from './caches.ts';
 import { createClusterController } from './cluster-controller.ts';
 import { followConfig } from './config-controller.ts';
@@ -142,6 +143,7 @@ function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, 
   manager.add(createRepairController(context));
   manager.add(createAnswerJanitor(context));
   manager.add(createImportController(context, edges));
+  manager.add(createBootstrapController(context));
   const groups = createOverlay(caches.groups);
   manager.add(createGroupController(context, createStatusWriter(client, ClusterGroups, groups, hubFieldManager)));
 }

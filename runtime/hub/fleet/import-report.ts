@@ -6,6 +6,7 @@ import { keyOf } from '../../../api/resource.ts';
 import type { HubContext } from './context.ts';
 import type { HubAddress } from './edge-agent.ts';
 import { agentNamespaceOf, installedStatus } from './edge-agent.ts';
+import { leftNamespaces } from './edge-move.ts';
 import type { Applied } from './import-state.ts';
 import { appliedMessage } from './import-state.ts';
 
@@ -18,13 +19,14 @@ export async function reportApplied(
   signal: AbortSignal,
 ): Promise<void> {
   const status = installedStatus(cluster, context.config.current, address);
-  const namespace = agentNamespaceOf(cluster);
+  // while the agent moves, the status says where it is, not where it should be
+  const namespace = leftNamespaces(cluster).length === 0 ? agentNamespaceOf(cluster) : undefined;
   const message = appliedMessage(applied);
   await report(
     context,
     keyOf(cluster),
     { status: 'True', reason: reasons.done, message },
-    { ...status, namespace },
+    { ...status, ...(namespace === undefined ? {} : { namespace }) },
     signal,
   );
 }

@@ -79,9 +79,8 @@ describe('settings of the agent', () => {
 
   it('given an address in the Secret, when asked, then it goes before that of the hub', () => {
     const config = { apiServerURL: 'https://a', apiServerCA: Buffer.from('ca').toString('base64') };
-    const access = { config: { server: 's', contextName: 'c' } };
-    expect(hubAddress(config, access)).toEqual({ url: 'https://a', ca: 'ca' });
-    expect(hubAddress(config, { ...access, apiServerURL: 'https://b', apiServerCA: 'other' })).toEqual({
+    expect(hubAddress(config, {})).toEqual({ url: 'https://a', ca: 'ca' });
+    expect(hubAddress(config, { apiServerURL: 'https://b', apiServerCA: 'other' })).toEqual({
       url: 'https://b',
       ca: 'other',
     });

@@ -1,0 +1,185 @@
+/** One import: what is to be done for a Cluster now, and doing it. */
+import { reasons } from '../../../api/conditions.ts';
+import { defaults } from '../../../api/fleet/constants.ts';
+import type { Cluster, ClusterRegistrationToken } from '../../../api/fleet/kinds.ts';
+import { importTokenName } from '../../../api/fleet/names.ts';
+import type { Secret } from '../../../api/kubernetes/core.ts';
+import { Namespaces } from '../../../api/kubernetes/core.ts';
+import type { KubeObject } from '../../../api/resource.ts';
+import { keyOf } from '../../../api/resource.ts';
+import { synthAgent } from '../../../components/fleet/fleet-agent.ts';
+import type { AgentProps } from '../../../components/fleet/props.ts';
+import type { KubeClient } from '../../kube/client.ts';
+import type { Result } from '../../kube/controller.ts';
+import type { HubContext } from './context.ts';
+import { agentNamespaceOf, agentProps, bootstrapFor, settingsRevision } from './edge-agent.ts';
+import { applyAgent, removeAgent } from './edge-apply.ts';
+import type { EdgeClients } from './edge-clients.ts';
+import { leaveLastingCredential, readdress } from './edge-credential.ts';
+import { ImportFault } from './edge-kubeconfig.ts';
+import { carriedCredential, finishMove, hasArrived, leftNamespaces, noteMove } from './edge-move.ts';
+import { explainEdgeError } from './edge-probe.ts';
+import { report, reportApplied } from './import-report.ts';
+import type { Applied, ImportNeed } from './import-state.ts';
+import { appliedOf, importNeed, shortUid } from './import-state.ts';
+import type { Target } from './import-target.ts';
+import { checkSettings, explainApplyError, targetOf } from './import-target.ts';
+import { endsSoon, ensureImportToken, importValues, renewIn, retire } from './import-token.ts';
+import { isDisabled, isLocal } from './local-cluster.ts';
+import { pullSecretVersions, pullSecrets } from './pull-secrets.ts';
+import { registrationOf } from './registration-state.ts';
+
+/** Throws ImportFault for what the user has to know. */
+export async function importCluster(
+  context: HubContext,
+  edges: EdgeClients,
+  cluster: Cluster,
+  signal: AbortSignal,
+): Promise<Result | void> {
+  checkSettings(context, cluster);
+  const target = await targetOf(context, edges, cluster, signal);
+  if (isDisabled(context, cluster)) return await removeLocalAgent(context, target, signal);
+  const { address } = target;
+  if (!address.url) {
+    const message =
+      'the hub does not know its own address; set apiServerURL in ConfigMap fleet-controller or in the kubeconfig Secret';
+    throw new ImportFault(reasons.hubAddressMissing, message, true);
+  }
+  const props = agentProps(cluster, context.config.current);
+  const revision = settingsRevision(props, address, target.server, pullSecretVersions(context, cluster));
+  const registered = registrationOf(context, cluster).state === 'granted';
+  const present = context.tokens.get(
+    `${cluster.metadata.namespace ?? ''}/${importTokenName(cluster.metadata.name ?? '')}`,
+  );
+  const need = importNeed(cluster, revision, registered, present?.metadata.uid);
+  if (need.apply) return await install(context, target, { props, revision, registered, need }, signal);
+  if (leftNamespaces(cluster).length > 0 && hasArrived(cluster)) await leave(context, target, signal);
+  return await keepToken(context, present, need.bootstrap, signal);
+}
+
+interface Plan {
+  readonly props: AgentProps;
+  readonly revision: string;
+  readonly registered: boolean;
+  readonly need: ImportNeed;
+}
+
+async function install(
+  context: HubContext,
+  target: Target,
+  { props, revision, registered, need }: Plan,
+  signal: AbortSignal,
+): Promise<Result | void> {
+  const { cluster, address } = target;
+  // a faulty setting is told before anything is made for it
+  synthAgent(props);
+  const client = await target.connect();
+  const carried = await carryOver(context, target, client, registered, signal);
+  const bootstrap = need.bootstrap || carried === 'lost';
+  const token = bootstrap ? await ensureImportToken(context, cluster, signal) : undefined;
+  const values = token && (await importValues(context, token, signal));
+  if (token !== undefined && values === undefined) {
+    const message = 'waiting for the values of the import token';
+    await report(context, keyOf(cluster), { status: 'False', reason: reasons.waitingForToken, message }, {}, signal);
+    return; // the token's event comes when it is issued
+  }
+  const manifests: KubeObject[] = [
+    ...synthAgent({
+      ...props,
+      hubAddress: address,
+      ...(values === undefined ? {} : { bootstrap: bootstrapFor(values, address, cluster) }),
+    }),
+    ...(await pullSecrets(context, cluster, signal)),
+    ...(typeof carried === 'object' ? [carried] : []),
+  ];
+  try {
+    if (props.program === 'fleet') {
+      await leaveLastingCredential(context, cluster, client, signal);
+      if (registered) await readdress(cluster, client, address, signal);
+    }
+    await applyAgent(client, manifests, target.own, signal);
+  } catch (error) {
+    throw explainApplyError(error, target, client.server);
+  }
+  const applied: Applied = { revision, token: token === undefined ? '' : shortUid(token.metadata.uid ?? '') };
+  await reportApplied(context, context.clusters.get(keyOf(cluster)) ?? cluster, applied, address, signal);
+  return renewLater(token, bootstrap);
+}
+
+/** A registered agent that moves takes its credential along; `lost` when it has to register. */
+async function carryOver(
+  context: HubContext,
+  { cluster, own }: Target,
+  client: KubeClient,
+  registered: boolean,
+  signal: AbortSignal,
+): Promise<Secret | 'lost' | undefined> {
+  const moves = leftNamespaces(cluster).length > 0;
+  if (moves) await noteMove(context, cluster, signal);
+  // an agent of the hub's own cluster may have been taken away with its credential (localAgentDisabled)
+  const asks = registered && (moves || (own && appliedOf(cluster) === undefined));
+  if (!asks) return undefined;
+  try {
+    return (await carriedCredential(cluster, client, signal)) ?? 'lost';
+  } catch (error) {
+    throw explainEdgeError(error, client.server);
+  }
+}
+
+async function leave(context: HubContext, target: Target, signal: AbortSignal): Promise<void> {
+  const client = await target.connect();
+  // in its own cluster the hub's namespace is not the agent's to remove, whoever put it there
+  const keep = isLocal(context, target.cluster) ? context.systemNamespace : undefined;
+  try {
+    await finishMove(context, target.cluster, client, { keep, own: target.own }, signal);
+  } catch (error) {
+    throw explainEdgeError(error, client.server);
+  }
+}
+
+/** The local agent is not wanted (Fleet: localAgentDisabled). */
+async function removeLocalAgent(context: HubContext, target: Target, signal: AbortSignal): Promise<void> {
+  const { cluster, own } = target;
+  const message = 'the agent of the hub’s own cluster is disabled (bootstrap.localAgentDisabled)';
+  if (cluster.status?.agentDeployedGeneration != null) {
+    const client = own ? context.client : await connectLocal(context, target);
+    try {
+      for (const namespace of [...leftNamespaces(cluster), agentNamespaceOf(cluster)]) {
+        if (namespace === context.systemNamespace) continue;
+        await removeAgent(client, synthAgent({ namespace, image: 'none' }), { own }, signal);
+      }
+    } catch (error) {
+      throw explainEdgeError(error, client.server);
+    }
+  }
+  const condition = { status: 'True', reason: reasons.done, message };
+  await report(context, keyOf(cluster), condition, { agentDeployedGeneration: undefined }, signal);
+}
+
+/** Only the hub's own cluster loses its agent this way: a kubeconfig that leads elsewhere is another's. */
+async function connectLocal(context: HubContext, target: Target): Promise<KubeClient> {
+  const client = await target.connect();
+  const { metadata } = await client.get(Namespaces, { name: defaults.clientIdNamespace });
+  if (metadata.uid === context.ownUid) return client;
+  const message =
+    'the kubeconfig of the local Cluster leads to another cluster than the hub’s own; its agent is left there';
+  throw new ImportFault(reasons.selfRegistration, message, true);
+}
+
+/** Nothing to apply: only look after the token while no agent has used it. */
+async function keepToken(
+  context: HubContext,
+  token: ClusterRegistrationToken | undefined,
+  bootstrap: boolean,
+  signal: AbortSignal,
+): Promise<Result | void> {
+  if (!bootstrap || token === undefined) return;
+  if (endsSoon(token, Date.now())) await retire(context, token, signal);
+  else return renewLater(token, bootstrap);
+}
+
+function renewLater(token: ClusterRegistrationToken | undefined, bootstrap: boolean): Result | undefined {
+  if (token === undefined || !bootstrap) return undefined;
+  const requeueAfterMs = renewIn(token, Date.now());
+  return requeueAfterMs === undefined ? undefined : { requeueAfterMs };
+}
