@@ -35,6 +35,10 @@ export const durations = {
   agentRetryLast: 60_000,
   /** A token that could not be renewed is tried again at least this often; a day's token has eight hours for it. */
   agentRenewalRetryLongest: 3_600_000,
+  /** Version and node count are read anew after this: they change rarely, and each look costs the edge two requests. */
+  agentFacts: 5 * 60_000,
+  /** An edge that does not answer by then keeps its facts to itself; the heartbeat goes without. */
+  agentFactsDeadline: 3_000,
   /** A failure that lasts is repeated as an Event this often, so that it is still there when someone looks. */
   agentEventRepeat: 10 * 60_000,
   /** When an agent's process hands back what its start left in memory: registered, usually, and idle. */
@@ -137,8 +141,8 @@ export const durations = {
   // hub
   /** An answered request's Secret stays for this long after a heartbeat: the agent has stored its credential by then. */
   registrationSecretUsed: 60_000,
-  /** A cluster is offline after this many intervals without a heartbeat (a number, not a time): one may be lost, half is jitter. */
-  missedHeartbeats: 2.5,
+  /** A cluster is offline after this many half intervals of silence (a number, not a time): one heartbeat may be lost. */
+  silentHalfIntervals: 5,
   /** Import token is renewed this long before it ends while no agent has used it, so that none starts with a dead one. */
   importTokenMargin: 3_600_000,
   /** One call to a downstream API server during an import: a broken one must not hold a worker for long. */

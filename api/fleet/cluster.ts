@@ -69,6 +69,8 @@ export const clusterStatus = z
       .object({
         lastSeen: time('When the agent last reported.').nullish(),
         namespace: text('Namespace of the agent downstream.').nullish(),
+        kubernetesVersion: text('Version of Kubernetes downstream; agents of muster tell it.').nullish(),
+        nodes: int('Nodes downstream; agents of muster tell it.').nullish(),
       })
       .describe('What the agent reports.')
       .optional(),
@@ -130,6 +132,20 @@ export const clusterDescriptor = defineResource({
       type: 'string',
       jsonPath: '.status.display.state',
       description: 'Worst state of all bundles.',
+      priority: 1,
+    },
+    {
+      name: 'Version',
+      type: 'string',
+      jsonPath: '.status.agent.kubernetesVersion',
+      description: 'Version of Kubernetes downstream.',
+      priority: 1,
+    },
+    {
+      name: 'Nodes',
+      type: 'integer',
+      jsonPath: '.status.agent.nodes',
+      description: 'Nodes downstream.',
       priority: 1,
     },
     {

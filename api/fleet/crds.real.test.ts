@@ -225,6 +225,8 @@ describe('a registered cluster on a real API server', () => {
       'LAST-SEEN',
       'STATUS',
       'STATE',
+      'VERSION',
+      'NODES',
       'CLUSTER-NAMESPACE',
       'AGE',
     ]);

@@ -14,6 +14,8 @@ export function agentClusterRules(deploysWorkloads: boolean): PolicyRule[] {
   return [
     // Its UID is the cluster's identity at the hub when no clientID is given.
     { apiGroups: [''], resources: ['namespaces'], resourceNames: [defaults.clientIdNamespace], verbs: ['get'] },
+    // Their number is shown with the cluster at the hub.
+    { apiGroups: [''], resources: ['nodes'], verbs: ['list'] },
   ];
 }
 

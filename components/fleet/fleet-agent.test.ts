@@ -94,6 +94,7 @@ describe('given the least props', () => {
     expect(rules.filter(({ verbs, resources }) => verbs.includes('*') || resources?.includes('*'))).toEqual([]);
     expect(find<Role>(objects, 'ClusterRole', 'cattle-fleet-system-fleet-agent-role').rules).toEqual([
       { apiGroups: [''], resources: ['namespaces'], resourceNames: ['kube-system'], verbs: ['get'] },
+      { apiGroups: [''], resources: ['nodes'], verbs: ['list'] },
     ]);
   });
 });

@@ -58,6 +58,8 @@ class LeaseElector implements LeaderElector {
   /** The Lease as last seen, and when (by our clock) it was last seen to change. */
   #lease: Lease | undefined;
   #changedAt = 0;
+  /** Whom this one waits for, as last told in the log. */
+  #holder = '';
 
   constructor(client: KubeClient, options: LeaderElectionOptions, environment: { logger?: Logger; metrics?: Metrics }) {
     this.#client = client;
@@ -156,7 +158,11 @@ class LeaseElector implements LeaderElector {
         if (found === undefined) return this.#see(await this.#client.create(Leases, this.#renewed(undefined), call));
         this.#see(found);
         const holder = found.spec?.holderIdentity ?? '';
-        if (holder !== '' && holder !== identity && !this.#expired(found)) return false;
+        if (holder !== '' && holder !== identity && !this.#expired(found)) {
+          if (holder !== this.#holder) this.#logger.info({ holder }, 'waiting for the lease');
+          this.#holder = holder;
+          return false;
+        }
       }
       return this.#see(await this.#client.replace(Leases, this.#renewed(this.#lease), call));
     } catch (error) {

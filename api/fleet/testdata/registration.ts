@@ -81,7 +81,7 @@ export const cluster: Cluster = {
     desiredReadyGitRepos: 2,
     readyHelmOps: 3,
     desiredReadyHelmOps: 4,
-    agent: { lastSeen: '2026-01-31T12:00:00Z', namespace: 'agents' },
+    agent: { lastSeen: '2026-01-31T12:00:00Z', namespace: 'agents', kubernetesVersion: 'v1.35.2', nodes: 3 },
     display: { readyBundles: '6/28', state: 'ErrApplied' },
     agentDeployedGeneration: 7,
     agentConfigChanged: true,

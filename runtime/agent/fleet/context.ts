@@ -4,6 +4,7 @@ import type { KubeClient } from '../../kube/client.ts';
 import { createClient } from '../../kube/create-client.ts';
 import type { Logger } from '../../kube/logger.ts';
 import type { Metrics } from '../../kube/metrics.ts';
+import { type ClusterFacts, createFacts } from './facts.ts';
 import { type Step, toAgentError } from './failure.ts';
 import { labelValue } from './label-value.ts';
 import { AgentStatus, type Record } from './status.ts';
@@ -22,6 +23,8 @@ export interface AgentContext {
   readonly logger: Logger;
   /** Woken when the bootstrap Secret appears or its content changes. */
   readonly wake: Wake;
+  /** Version and size of the edge. */
+  facts(signal?: AbortSignal): Promise<ClusterFacts>;
   /** Opens a client to the hub; its owner closes it. */
   connect(config: ClientConfig): KubeClient;
 }
@@ -48,6 +51,7 @@ export function createContext(options: ContextOptions): AgentContext {
     podName: labelValue(options.podName),
     status: new AgentStatus({ record, logger }),
     wake: new Wake(),
+    facts: createFacts(edge),
     // Node.js by itself trusts the roots that it carries; a hub without a CA is checked against the system's, too.
     connect: (config) =>
       createClient(

@@ -46,6 +46,7 @@ class World {
       namespace: 'agents',
       podName: 'pod',
       checkinIntervalMs: 1000,
+      facts: () => Promise.resolve({}),
       status: new AgentStatus({ record: () => undefined, logger: silentLogger }),
       logger: silentLogger,
       wake: new Wake(),

@@ -7,6 +7,7 @@ import type { Cluster } from '../../../api/fleet/kinds.ts';
 import type { ObjectKey } from '../../../api/resource.ts';
 import { isInvalid } from '../../kube/api-error.ts';
 import type { CallOptions, KubeClient } from '../../kube/client.ts';
+import type { ClusterFacts } from './facts.ts';
 
 /** Options of {@link sendHeartbeat}. */
 export interface Heartbeat {
@@ -14,6 +15,7 @@ export interface Heartbeat {
   readonly cluster: ObjectKey;
   /** Where the agent lives at the edge. */
   readonly agentNamespace: string;
+  readonly facts?: ClusterFacts;
   /** Milliseconds since 1970. Default: now. */
   readonly now?: number;
 }
@@ -33,7 +35,7 @@ export async function sendHeartbeat(
 }
 
 async function report(hub: KubeClient, beat: Heartbeat, options: CallOptions): Promise<Cluster> {
-  const agent = { lastSeen: wireTime(beat.now ?? Date.now()), namespace: beat.agentNamespace };
+  const agent = { lastSeen: wireTime(beat.now ?? Date.now()), namespace: beat.agentNamespace, ...beat.facts };
   const patch = [{ op: 'add', path: '/status/agent', value: agent }];
   try {
     return await hub.patch(Clusters, beat.cluster, patch, { ...options, type: 'json', subresource: 'status' });

@@ -82,6 +82,7 @@ class World {
       namespace: 'agents',
       podName: 'pod',
       checkinIntervalMs: 1000,
+      facts: () => Promise.resolve({}),
       status: new AgentStatus({ record: this.record, logger: silentLogger }),
       logger: silentLogger,
       wake: new Wake(),

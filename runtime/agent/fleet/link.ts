@@ -75,8 +75,9 @@ export async function heartbeat(
 ): Promise<HubAddress | undefined> {
   const { clusterNamespace, clusterName } = link.credential;
   const cluster = { namespace: clusterNamespace, name: clusterName };
+  const facts = await context.facts(signal);
   return await attempt(link.hub, 'heartbeat', () =>
-    sendHeartbeat(link.hub, { cluster, agentNamespace: context.namespace }, { signal }),
+    sendHeartbeat(link.hub, { cluster, agentNamespace: context.namespace, facts }, { signal }),
   );
 }
 

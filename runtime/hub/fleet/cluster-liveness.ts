@@ -24,7 +24,7 @@ export function livenessOf(
   return evaluateLiveness({
     lastSeenMs: lastSeenMs(cluster),
     observedMs: context.observed.get(keyOf(cluster)),
-    toleranceMs: intervalMs * durations.missedHeartbeats,
+    toleranceMs: (intervalMs / 2) * durations.silentHalfIntervals,
     nowMs,
   });
 }
