@@ -62,6 +62,20 @@ test("a Cluster by kubeconfig, with Fleet's agent", async () => {
     env: 'prod',
   });
 
+  const selector = { matchLabels: { env: 'prod' } };
+  const group = await host.create(inputsOf('ClusterGroup', { metadata: { name: 'prod' }, selector }));
+  expect(group.initErrors).toBeUndefined();
+  const counted = await poll(
+    async () => {
+      const found = await host.read(group);
+      return found?.outputs['readyClusterCount'] === 1 ? found : undefined;
+    },
+    { what: 'the count of the group' },
+  );
+  expect(counted.outputs).toMatchObject({ clusterCount: 1, nonReadyClusterCount: 0, nonReadyClusters: [] });
+  expect(await host.diff(counted, group.inputs)).toMatchObject({ changes: 'none' });
+  await host.delete(group);
+
   await host.delete(updated);
   await expectNothingLeft('east');
 });
@@ -91,4 +105,31 @@ test('a token, a declared Cluster and a release of our agent', async () => {
   await host.delete(token);
   await host.delete(west);
   await expectNothingLeft('west');
+});
+
+test("a release of Fleet's agent, which Fleet's hub takes for its own", async () => {
+  const south = await host.create(inputsOf('Cluster', { metadata: { name: 'south' } }, 'south'));
+  const token = await host.create(inputsOf('ClusterRegistrationToken', { metadata: { name: 'south' }, ttl: '1h' }));
+  edge.runDeployed('fleet');
+  const agent = await host.create(
+    inputsOf('AgentRelease', {
+      kubeconfig: edge.plane.kubeconfig,
+      values: token.outputs['values'],
+      clientID: south.inputs['clientID'],
+      cluster: { name: 'south', namespace: workspace },
+      program: 'fleet',
+      image: 'agents.test/f:1',
+    }),
+  );
+  expect(agent.initErrors).toBeUndefined();
+  expect(agent.outputs).toMatchObject({ deploysWorkloads: true, ready: true });
+  await host.delete(agent);
+  await host.delete(token);
+  await host.delete(south);
+  await expectNothingLeft('south');
+});
+
+test('a HubRelease keeps away, whatever is left of the Deployments', async () => {
+  const inputs = inputsOf('HubRelease', { image: 'muster:test', config: { apiServerURL: hub.plane.server } }, 'hub');
+  await expect(host.create(inputs)).rejects.toThrow(/\[ALREADY_OWNED\].*fleet-controller.*leave out HubRelease/);
 });
