@@ -10,6 +10,7 @@ import { silentLogger } from '../../kube/logger.ts';
 import type { Manager } from '../../kube/manager.ts';
 import { createManager } from '../../kube/manager.ts';
 import type { Metrics } from '../../kube/metrics.ts';
+import { createAddressController } from './address-controller.ts';
 import { createAnswerJanitor, pruneReaders } from './answer-janitor.ts';
 import { createBootstrapController } from './bootstrap-controller.ts';
 import { createHubCaches } from './caches.ts';
@@ -144,6 +145,7 @@ function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, 
   manager.add(createAnswerJanitor(context));
   manager.add(createImportController(context, edges));
   manager.add(createBootstrapController(context));
+  manager.add(createAddressController(context));
   const groups = createOverlay(caches.groups);
   manager.add(createGroupController(context, createStatusWriter(client, ClusterGroups, groups, hubFieldManager)));
 }
