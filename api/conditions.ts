@@ -73,7 +73,7 @@ export const conditionTypes = {
   /** Cluster: a request was granted and the agent has, or can fetch, its credential. */
   registered: 'Registered',
   /** Cluster: the agent's heartbeat is no older than it should be. */
-  online: 'Online',
+  online: 'AgentReachable',
   /** Cluster: another agent claims its clientID while its own reports; absent otherwise. */
   contested: 'Contested',
   /** Cluster, bundles (Fleet): everything that it should run, runs. */

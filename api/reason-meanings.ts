@@ -9,7 +9,7 @@ export const conditionMeanings: Readonly<Record<ConditionType, string>> = {
   Imported: 'Cluster with a kubeconfig: the agent was installed downstream.',
   Reconciled: 'Cluster: the agent was installed with the settings that spec has now.',
   Registered: 'Cluster: a request was granted; the agent has its credential or can fetch it.',
-  Online: 'Cluster: the agent reported no longer ago than it should have.',
+  AgentReachable: 'Cluster: the agent reported no longer ago than it should have.',
   Contested: 'Cluster: another agent asks to be registered as this cluster while its own agent reports.',
   Ready: 'Everything that should be there is there and ready.',
   Accepted: 'ClusterRegistration: the policy of the hub let it pass.',

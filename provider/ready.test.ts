@@ -21,7 +21,7 @@ describe('isReady', () => {
     expect(isReady(cluster({ conditions: [ready], agent: seen }))).toBe(true);
   });
 
-  test('takes the word of a hub of Fleet, which has neither Registered nor Online', () => {
+  test('takes the word of a hub of Fleet, which has neither Registered nor AgentReachable', () => {
     const conditions = [{ type: 'Processed', status: 'True' }, { type: 'Imported', status: 'True' }, ready];
     expect(isReady(cluster({ conditions, agent: seen }))).toBe(true);
     const token = [{ type: 'Processed', status: 'True' }, ready];
@@ -30,7 +30,7 @@ describe('isReady', () => {
   });
 
   test('is not fooled by the state of before: offline, or a redeployment that is still to come', () => {
-    const offline = { type: 'Online', status: 'False' };
+    const offline = { type: 'AgentReachable', status: 'False' };
     expect(isReady(cluster({ conditions: [ready, offline], agent: seen }))).toBe(false);
     const spec = { redeployAgentGeneration: 2, kubeConfigSecret: 'x' };
     expect(isReady(cluster({ conditions: [ready], agent: seen, agentDeployedGeneration: 1 }, spec))).toBe(false);

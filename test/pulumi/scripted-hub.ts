@@ -40,7 +40,7 @@ export interface Script {
 
 /** The status of a Cluster whose registration is complete. */
 export function readyStatus(cluster: Cluster): ClusterStatus {
-  const conditions: Condition[] = ['Processed', 'Registered', 'Online', 'Ready'].map((type) => ({
+  const conditions: Condition[] = ['Processed', 'Registered', 'AgentReachable', 'Ready'].map((type) => ({
     type,
     status: 'True',
   }));

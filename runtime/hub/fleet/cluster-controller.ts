@@ -121,6 +121,10 @@ async function namespaceView(
     const namespace = await ensureClusterNamespace(context, cluster, signal);
     return { namespace: namespace.metadata.name ?? '' };
   } catch (error) {
+    // trying again is no use: a name does not change
+    if (isMusterError(error, 'INVALID_ARGUMENT')) {
+      return { namespace: { reason: reasons.invalidSpec, message: error.describe() } };
+    }
     if (isMusterError(error, 'ALREADY_OWNED')) {
       return { namespace: { reason: reasons.namespaceTaken, message: error.describe() }, error };
     }
@@ -132,13 +136,18 @@ async function namespaceView(
   }
 }
 
-/** Tells what changed for the user: liveness, and why a registration is stuck. */
-function announce(context: HubContext, before: Cluster, after: Cluster): void {
+/** Tells that another agent claims the cluster, once for each. */
+function announceClaim(context: HubContext, before: Cluster, after: Cluster): void {
   const claim = findCondition(after.status?.conditions as Condition[] | undefined, conditionTypes.contested);
   const known = findCondition(before.status?.conditions as Condition[] | undefined, conditionTypes.contested);
   if (claim !== undefined && claim.message !== known?.message) {
     context.events.event(after, 'Warning', reasons.identityInUse, claim.message ?? '');
   }
+}
+
+/** Tells what changed for the user: liveness, and why a registration is stuck. */
+function announce(context: HubContext, before: Cluster, after: Cluster): void {
+  announceClaim(context, before, after);
   for (const type of [conditionTypes.online, conditionTypes.registered, conditionTypes.processed]) {
     const was = findCondition(before.status?.conditions as Condition[] | undefined, type);
     const is = findCondition(after.status?.conditions as Condition[] | undefined, type);

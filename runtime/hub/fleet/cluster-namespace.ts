@@ -5,6 +5,7 @@ import { annotations } from '../../../api/fleet/constants.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { clusterNamespace } from '../../../api/fleet/names.ts';
 import { MusterError } from '../../../api/errors.ts';
+import { isDnsLabel } from '../../../api/kubernetes/names.ts';
 import { keyOf } from '../../../api/resource.ts';
 import { isAlreadyExists } from '../../kube/api-error.ts';
 import { clusterOf } from './caches.ts';
@@ -18,7 +19,8 @@ export function namespaceOf(cluster: Cluster): string {
 }
 
 /**
- * Makes the namespace of a Cluster unless it is there: no request then. Throws ALREADY_OWNED when the name is taken by a
+ * Makes the namespace of a Cluster unless it is there: no request then. Throws INVALID_ARGUMENT when the Cluster's name
+ * (it may have dots) makes no name of a namespace, ALREADY_OWNED when the name is taken by a
  * namespace of someone else, CONFLICT (retryable) while an earlier one of the same Cluster is being deleted.
  */
 export async function ensureClusterNamespace(
@@ -28,6 +30,16 @@ export async function ensureClusterNamespace(
 ): Promise<Namespace> {
   const { namespace: clusterNamespaceOnHub = '', name: clusterName = '' } = cluster.metadata;
   const name = namespaceOf(cluster);
+  if (!isDnsLabel(name)) {
+    throw new MusterError(
+      'INVALID_ARGUMENT',
+      `its namespace would be called ${name}, which Kubernetes does not allow`,
+      {
+        where: `Cluster ${keyOf(cluster)}`,
+        hint: 'Give the Cluster a name of lower-case letters, digits and dashes.',
+      },
+    );
+  }
   const known = context.namespaces.get(name) ?? (await create());
   if (known.metadata.deletionTimestamp !== undefined) {
     throw new MusterError('CONFLICT', 'the namespace of an earlier cluster of this name is still being deleted', {

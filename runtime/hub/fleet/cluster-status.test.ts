@@ -36,7 +36,7 @@ describe('what a Cluster says', () => {
       {
         Processed: 'True Succeeded',
         Registered: 'True Succeeded',
-        Online: 'True CheckedIn',
+        AgentReachable: 'True CheckedIn',
         Ready: 'True Succeeded',
         state: 'Ready',
       },
@@ -46,7 +46,7 @@ describe('what a Cluster says', () => {
       { registration: waiting, liveness: { state: 'never' } },
       {
         Registered: 'False WaitingForAgent',
-        Online: 'Unknown WaitingForAgent',
+        AgentReachable: 'Unknown WaitingForAgent',
         Ready: 'False WaitingForAgent',
         state: 'WaitCheckIn',
       },
@@ -54,14 +54,14 @@ describe('what a Cluster says', () => {
     [
       'granted, silent',
       { liveness: { state: 'never' } },
-      { Online: 'Unknown WaitingForHeartbeat', Ready: 'False WaitingForHeartbeat', state: 'WaitCheckIn' },
+      { AgentReachable: 'Unknown WaitingForHeartbeat', Ready: 'False WaitingForHeartbeat', state: 'WaitCheckIn' },
     ],
     [
       'offline',
       { liveness: { state: 'offline', sinceMs: 0 } },
       {
         Registered: 'True Succeeded',
-        Online: 'False HeartbeatOverdue',
+        AgentReachable: 'False HeartbeatOverdue',
         Ready: 'False HeartbeatOverdue',
         state: 'Offline',
       },

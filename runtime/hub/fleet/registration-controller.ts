@@ -291,7 +291,9 @@ async function grant(
           ? reasons.nameTaken
           : error.code === 'CONFLICT'
             ? reasons.waitingForNamespace
-            : reasons.error;
+            : error.code === 'INVALID_ARGUMENT'
+              ? reasons.invalidSpec
+              : reasons.error;
       await tell(context, request, { outcome: 'wait', reason, message: error.describe() }, signal);
     }
     throw error;

@@ -360,7 +360,7 @@ describe('liveness and configuration', () => {
     await beat();
     await clusterThat(hub, name, (c) => c.status?.display?.state === 'Ready', 'ready');
     const offline = await clusterThat(hub, name, (c) => c.status?.display?.state === 'Offline', 'offline');
-    expect(condition(offline, 'Online')).toMatchObject({ status: 'False', reason: 'HeartbeatOverdue' });
+    expect(condition(offline, 'AgentReachable')).toMatchObject({ status: 'False', reason: 'HeartbeatOverdue' });
     await beat();
     await clusterThat(hub, name, (c) => c.status?.display?.state === 'Ready', 'ready again');
     await hub.configure({});
