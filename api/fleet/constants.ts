@@ -62,6 +62,8 @@ export const annotations = {
   credential: 'muster.dev/credential',
   /** On a bootstrap Secret: the request that our agent sends for it, so that a killed agent resumes that one. */
   registrationRequest: 'muster.dev/registration-request',
+  /** On a ClusterRegistrationToken, value `true`: it registers one cluster and ends with that one's first heartbeat. */
+  oneUse: 'muster.dev/one-use',
   /** On an object that Pulumi manages: project/stack that it belongs to; no other stack takes it over. */
   owner: 'muster.dev/owner',
   /** On a Cluster: where its hub is now (hub-address.ts), for an agent that registered when it was elsewhere. */

@@ -3,11 +3,12 @@ import { z } from 'zod';
 import { parseGoDuration } from '../../api/duration.ts';
 import { conditionTypes, findCondition } from '../../api/conditions.ts';
 import { clusterRegistrationTokenSpec } from '../../api/fleet/cluster-registration-token.ts';
-import { apiVersion, defaults, secretKeys, secretTypes } from '../../api/fleet/constants.ts';
+import { annotations, apiVersion, defaults, secretKeys, secretTypes } from '../../api/fleet/constants.ts';
 import { ClusterRegistrationTokens } from '../../api/fleet/kinds.ts';
 import type { ClusterRegistrationToken } from '../../api/fleet/kinds.ts';
 import { MusterError } from '../../api/errors.ts';
 import { Secrets } from '../../api/kubernetes/core.ts';
+import type { KubeObject } from '../../api/resource.ts';
 import { keyOf } from '../../api/resource.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import { awaitGone } from '../await-gone.ts';
@@ -35,6 +36,7 @@ const tokenInputs = z.strictObject({
   metadata,
   ttl: clusterRegistrationTokenSpec.shape.ttl.unwrap().unwrap().optional(),
   renew: z.boolean(),
+  oneUse: z.boolean().optional(),
 });
 export type TokenInputs = z.infer<typeof tokenInputs>;
 
@@ -50,7 +52,7 @@ export interface TokenOutputs extends TokenInputs {
   readonly values: string;
 }
 
-const updatable = ['ttl', 'renew', 'hub', 'awaitReady', 'timeouts', 'owner'] as const;
+const updatable = ['ttl', 'renew', 'oneUse', 'hub', 'awaitReady', 'timeouts', 'owner'] as const;
 
 export const clusterRegistrationToken: ResourceHandler<TokenInputs, TokenOutputs> = {
   kind: 'ClusterRegistrationToken',
@@ -59,7 +61,8 @@ export const clusterRegistrationToken: ResourceHandler<TokenInputs, TokenOutputs
     const news = withoutNulls(given);
     const inputs: Props = {
       awaitReady: true,
-      renew: true,
+      // A token that was used is over as it should be.
+      renew: news['oneUse'] !== true,
       ...news,
       metadata: completeMetadata(olds, news, defaults.defaultNamespace),
     };
@@ -87,8 +90,8 @@ export const clusterRegistrationToken: ResourceHandler<TokenInputs, TokenOutputs
   async read(_id, olds, context) {
     const { client, uid } = context.clients.get(hubOf(olds, context.configuration));
     const found = await client.find(ClusterRegistrationTokens, olds.metadata, context);
-    // The hub deletes a token when it expires; that is its state, not its loss.
-    if (found === undefined) return hasExpired(olds) ? { ...olds, expired: true } : undefined;
+    // The hub deletes a token when it expires or its one use is over; that is its state, not its loss.
+    if (found === undefined) return olds.oneUse || hasExpired(olds) ? { ...olds, expired: true } : undefined;
     if (found.metadata.deletionTimestamp !== undefined) return undefined;
     const live: TokenInputs = {
       ...olds,
@@ -99,6 +102,8 @@ export const clusterRegistrationToken: ResourceHandler<TokenInputs, TokenOutputs
   },
 
   async update(_id, olds, news, context) {
+    // Nothing but a wish to renew it brings a used token back.
+    if (news.oneUse && !news.renew && olds.expired) return { ...olds, ...news };
     return write(news, [news.owner, olds.owner], olds, context);
   },
 
@@ -120,6 +125,10 @@ export const clusterRegistrationToken: ResourceHandler<TokenInputs, TokenOutputs
   },
 };
 
+function forOneUse(metadata: KubeObject['metadata']): KubeObject['metadata'] {
+  return { ...metadata, annotations: { ...metadata.annotations, [annotations.oneUse]: 'true' } };
+}
+
 function hasExpired({ expires, expired }: TokenOutputs): boolean {
   return expired || (expires !== '' && Date.parse(expires) <= Date.now());
 }
@@ -138,7 +147,7 @@ async function write(
   const object: ClusterRegistrationToken = {
     apiVersion,
     kind: 'ClusterRegistrationToken',
-    metadata: wantedMetadata(inputs),
+    metadata: inputs.oneUse ? forOneUse(wantedMetadata(inputs)) : wantedMetadata(inputs),
     spec: inputs.ttl === undefined ? {} : { ttl: inputs.ttl },
   };
   const { signal } = context;

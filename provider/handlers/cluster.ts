@@ -27,7 +27,12 @@ export interface ClusterOutputs extends ClusterInputs {
   readonly clusterUID: string;
   readonly namespace: string;
   readonly conditions: readonly { type: string; status: string; reason: string; message: string }[];
-  readonly agent: { readonly lastSeen: string; readonly namespace: string };
+  readonly agent: {
+    readonly lastSeen: string;
+    readonly namespace: string;
+    readonly kubernetesVersion?: string;
+    readonly nodes?: number;
+  };
   readonly ready: boolean;
 }
 
@@ -179,7 +184,7 @@ function observe(
   hubUID: string,
 ): ClusterOutputs {
   const status = found?.status ?? {};
-  const { lastSeen, namespace } = status.agent ?? {};
+  const { lastSeen, namespace, kubernetesVersion, nodes } = status.agent ?? {};
   const conditions = status.conditions ?? [];
   return {
     ...inputs,
@@ -195,7 +200,12 @@ function observe(
       reason,
       message,
     })),
-    agent: { lastSeen: lastSeen ?? '', namespace: namespace ?? '' },
+    agent: {
+      lastSeen: lastSeen ?? '',
+      namespace: namespace ?? '',
+      ...(kubernetesVersion ? { kubernetesVersion } : {}),
+      ...(nodes ? { nodes } : {}),
+    },
     ready: found !== undefined && isReady(found),
   };
 }

@@ -1,5 +1,6 @@
 /** Schema of `HubRelease.config`: every field of the hub's ConfigMap, and nothing that the hub would drop unseen. */
 import { z } from 'zod';
+import type { HubConfig } from '../../api/fleet/hub-config.ts';
 import { goDuration } from '../../api/schema.ts';
 import { label } from '../inputs.ts';
 
@@ -8,7 +9,8 @@ const anyText = z.string();
 const duration = goDuration('').optional();
 const count = z.string().regex(/^[1-9][0-9]*$/, 'must be a number above zero, as text');
 
-export const hubConfigInputs = z.strictObject({
+/** Typed by the wire: a field that is added there has to be added here. */
+const fields = {
   systemDefaultRegistry: anyText.optional(),
   agentImage: text.optional(),
   agentImagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).optional(),
@@ -20,6 +22,7 @@ export const hubConfigInputs = z.strictObject({
   garbageCollectionInterval: duration,
   imagePullSecrets: z.array(z.strictObject({ name: text })).optional(),
   ignoreClusterRegistrationLabels: z.boolean().optional(),
+  registrationTokenTTLRequired: z.boolean().optional(),
   manageAgent: z.boolean().optional(),
   bootstrap: z
     .strictObject({
@@ -37,4 +40,6 @@ export const hubConfigInputs = z.strictObject({
   gitClientTimeout: duration,
   webhookReceiverURL: anyText.optional(),
   githubURLPrefix: anyText.optional(),
-});
+} satisfies Record<keyof HubConfig, z.ZodType>;
+
+export const hubConfigInputs = z.strictObject(fields);

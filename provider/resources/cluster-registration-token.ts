@@ -9,9 +9,14 @@ export interface ClusterRegistrationTokenArgs extends CommonArgs {
   readonly ttl?: Input<string>;
   /**
    * Whether an expired token is made anew by the next `pulumi up` (an update, never a replacement). Set it to false for a
-   * token whose one use is over. Default: true.
+   * token whose one use is over. Default: true, but false with `oneUse`.
    */
   readonly renew?: Input<boolean>;
+  /**
+   * Whether the token registers one cluster and ends with that one's first heartbeat. Only muster's hub knows this; one of
+   * Fleet leaves the token as it is. Default: false.
+   */
+  readonly oneUse?: Input<boolean>;
 }
 
 /** A token with which agents register themselves: `ClusterRegistrationToken` of `fleet.cattle.io/v1alpha1`. */
@@ -27,7 +32,7 @@ export class ClusterRegistrationToken extends MusterResource {
   declare readonly ttl: Output<string | undefined>;
   /** When it expires, RFC 3339; empty: never. */
   declare readonly expires: Output<string>;
-  /** Whether that time has passed. */
+  /** Whether that time has passed, or its one use is over. */
   declare readonly expired: Output<boolean>;
   /** Name of the Secret on the hub that holds the values. */
   declare readonly secretName: Output<string>;

@@ -57,8 +57,16 @@ export class Cluster extends MusterResource {
   declare readonly namespace: Output<string>;
   /** Stages of the registration, in the hub's words. */
   declare readonly conditions: Output<readonly ConditionOutput[]>;
-  /** The agent as it reported last; times are RFC 3339, empty before the first heartbeat. */
-  declare readonly agent: Output<{ readonly lastSeen: string; readonly namespace: string }>;
+  /**
+   * The agent as it reported last; times are RFC 3339, empty before the first heartbeat. Version and nodes of the cluster
+   * are told by agents of muster only.
+   */
+  declare readonly agent: Output<{
+    readonly lastSeen: string;
+    readonly namespace: string;
+    readonly kubernetesVersion?: string;
+    readonly nodes?: number;
+  }>;
   /** Whether the cluster is registered, its agent was heard, and the hub calls it ready. */
   declare readonly ready: Output<boolean>;
   declare readonly hub: Output<HubConnectionArgs | undefined>;

@@ -201,6 +201,7 @@ describe('HubRelease', () => {
       garbageCollectionInterval: '1h30m',
       imagePullSecrets: [{ name: 'pull' }],
       ignoreClusterRegistrationLabels: true,
+      registrationTokenTTLRequired: true,
       manageAgent: false,
       bootstrap: { namespace: 'fleet-local', localAgentDisabled: true, clusterLabels: { name: 'local' } },
       gitClientTimeout: '30s',

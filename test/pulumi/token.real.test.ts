@@ -119,6 +119,30 @@ describe('an expired token (T22)', () => {
     await host.delete(renewed);
   });
 
+  test('for one use says so on the wire; used and gone, it is over and stays so until it is to be renewed', async () => {
+    const stored = await host.create(token({ oneUse: true }));
+    const mark = () =>
+      client.get(ClusterRegistrationTokens, key()).then(({ metadata }) => metadata.annotations?.['muster.dev/one-use']);
+    expect(await mark()).toBe('true');
+    expect(stored.inputs).toMatchObject({ renew: false });
+    // What the hub does after the first heartbeat.
+    await client.delete(ClusterRegistrationTokens, key());
+    const read = await host.read(stored);
+    expect(read?.outputs).toMatchObject({ expired: true, values: stored.outputs['values'] });
+    if (read === undefined) return;
+    expect(await host.diff(read, stored.inputs)).toMatchObject({ changes: 'none' });
+    const labelled = await host.update(read, token({ oneUse: true, metadata: { name, labels: { a: 'b' } } }));
+    expect(await client.find(ClusterRegistrationTokens, key())).toBeUndefined();
+
+    const renewed = await host.update(labelled, token({ oneUse: true, renew: true }));
+    expect(renewed.outputs).toMatchObject({ expired: false });
+    expect(renewed.outputs['values']).not.toBe(stored.outputs['values']);
+    const forAll = await host.update(renewed, token());
+    expect(await mark()).toBeUndefined();
+    expect(forAll.outputs['values']).toBe(renewed.outputs['values']);
+    await host.delete(forAll);
+  });
+
   test('whose use is over is left alone', async () => {
     const stored = await host.create(token({ ttl: '1s', renew: false }));
     await pause(1100);

@@ -1,5 +1,5 @@
 /** The objects of one ClusterRegistrationToken; they all live in its namespace and go with it. Pure. */
-import { group, secretKeys, secretTypes } from '../../../api/fleet/constants.ts';
+import { annotations, group, secretKeys, secretTypes } from '../../../api/fleet/constants.ts';
 import type { BootstrapValues } from '../../../api/fleet/bootstrap-values.ts';
 import { formatValues } from '../../../api/fleet/bootstrap-values.ts';
 import type { ClusterRegistrationToken } from '../../../api/fleet/kinds.ts';
@@ -16,7 +16,7 @@ import { managedLabels } from './context.ts';
 export const tokenOfAnnotation = 'muster.dev/token-of';
 
 /** On a ClusterRegistrationToken, value `true`: it registers one cluster and ends with that one's first heartbeat. */
-export const oneUseAnnotation = 'muster.dev/one-use';
+export const oneUseAnnotation = annotations.oneUse;
 
 export function isOneUse(token: ClusterRegistrationToken): boolean {
   return token.metadata.annotations?.[oneUseAnnotation] === 'true';
