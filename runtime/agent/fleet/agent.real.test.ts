@@ -128,6 +128,7 @@ describe('runAgent against our hub, each as its own ServiceAccount', () => {
     const [cluster] = await clusters();
     expect(cluster?.metadata.labels).toMatchObject({ 'fleet.cattle.io/created-by-agent-pod': 'pod-a' });
     expect(cluster?.status?.agent?.namespace).toBe(namespace);
+    expect(cluster?.status?.agent).toMatchObject({ kubernetesVersion: expect.stringMatching(/^v1\./), nodes: 0 });
     await poll(
       async () => {
         const events = (await edge.raw(`/apis/events.k8s.io/v1/namespaces/${namespace}/events`)) as {
