@@ -25,6 +25,11 @@ describe('given constructs in a chart of the user', () => {
     ]);
   });
 
+  test('a token for one cluster says so', () => {
+    const [token] = synthRegistrationToken({ name: 't', oneUse: true, annotations: { note: 'x' } });
+    expect(token?.metadata.annotations).toEqual({ note: 'x', 'muster.dev/one-use': 'true' });
+  });
+
   test('two clusters of one construct id in two scopes do not collide', () => {
     const chart = new Chart(new App(), 'fleet');
     for (const name of ['a', 'b']) new RegisteredCluster(chart, name, { name, clientID: `id-${name}` });

@@ -1,6 +1,7 @@
 /** Construct of a ClusterRegistrationToken. */
 import type { Construct } from 'constructs';
 import { clusterRegistrationTokenSpec } from '../../api/fleet/cluster-registration-token.ts';
+import { annotations } from '../../api/fleet/constants.ts';
 import type { KubeObject } from '../../api/resource.ts';
 import { validate } from '../../api/validate.ts';
 import { ChartOf, synthesize } from './synthesize.ts';
@@ -11,6 +12,8 @@ import type { HubObjectProps } from './hub-object.ts';
 export interface RegistrationTokenProps extends HubObjectProps {
   /** Life from its creation, a Go duration such as `12h`; the hub deletes it then. Default: it never expires. */
   readonly ttl?: string;
+  /** It registers one cluster and ends with that one's first heartbeat; muster's hub only. Default: false. */
+  readonly oneUse?: boolean;
 }
 
 /**
@@ -24,7 +27,10 @@ export class RegistrationToken extends HubObject {
   constructor(scope: Construct, id: string, props: RegistrationTokenProps) {
     const spec = given({ ttl: props.ttl });
     validate(clusterRegistrationTokenSpec, spec, 'RegistrationToken');
-    super(scope, id, 'ClusterRegistrationToken', props, spec);
+    const marks: Record<string, string> = props.oneUse ? { [annotations.oneUse]: 'true' } : {};
+    const all = { ...props.annotations, ...marks };
+    const marked = Object.keys(all).length === 0 ? props : { ...props, annotations: all };
+    super(scope, id, 'ClusterRegistrationToken', marked, spec);
     this.secretName = props.name;
   }
 }

@@ -1,18 +1,14 @@
 /** Handler of `ClusterRegistrationToken`: a token, and the values that an agent registers with. */
 import { z } from 'zod';
-import { parseGoDuration } from '../../api/duration.ts';
-import { conditionTypes, findCondition } from '../../api/conditions.ts';
 import { clusterRegistrationTokenSpec } from '../../api/fleet/cluster-registration-token.ts';
 import { annotations, apiVersion, defaults, secretKeys, secretTypes } from '../../api/fleet/constants.ts';
 import { ClusterRegistrationTokens } from '../../api/fleet/kinds.ts';
 import type { ClusterRegistrationToken } from '../../api/fleet/kinds.ts';
-import { MusterError } from '../../api/errors.ts';
 import { Secrets } from '../../api/kubernetes/core.ts';
 import type { KubeObject } from '../../api/resource.ts';
 import { keyOf } from '../../api/resource.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import { awaitGone } from '../await-gone.ts';
-import { awaitObject } from '../await-object.ts';
 import { hubOf } from '../configuration.ts';
 import {
   changedInputs,
@@ -28,8 +24,8 @@ import { isOtherCluster } from '../identity.ts';
 import { common, failuresOf, metadata, withoutNulls } from '../inputs.ts';
 import { completeMetadata, isAutoName } from '../names.ts';
 import { applyStep, resuming } from '../partial.ts';
-import { describeCondition } from '../ready.ts';
 import { isUnknown } from '../unknowns.ts';
+import { awaitIssued } from './token-await.ts';
 
 const tokenInputs = z.strictObject({
   ...common,
@@ -189,52 +185,6 @@ async function deleteValues(client: KubeClient, olds: TokenOutputs, { signal }: 
   const key = { namespace: olds.metadata.namespace, name: olds.secretName };
   const found = await client.find(Secrets, key, { signal });
   if (found?.type === secretTypes.registrationValues) await client.delete(Secrets, key, { signal });
-}
-
-/** Waits for the Secret's name, and for the expiry that belongs to the wanted ttl. */
-async function awaitIssued(
-  client: KubeClient,
-  applied: ClusterRegistrationToken,
-  context: CallContext,
-): Promise<ClusterRegistrationToken> {
-  const key = { namespace: applied.metadata.namespace ?? '', name: applied.metadata.name ?? '' };
-  const where = `ClusterRegistrationToken ${keyOf(key)}`;
-  let last: ClusterRegistrationToken | undefined = applied;
-  const settled = (token: ClusterRegistrationToken | undefined): boolean =>
-    token === undefined || (Boolean(token.status?.secretName) && !isRefused(token) && hasWantedExpiry(token));
-  try {
-    const token = await awaitObject(client, ClusterRegistrationTokens, key, settled, {
-      signal: context.signal,
-      onChange: (object) => (last = object),
-    });
-    if (token !== undefined) return token;
-    throw new MusterError('TOKEN_EXPIRED', 'the hub has deleted the token before it was used', {
-      where,
-      hint: 'Give a longer ttl; a hub may also be configured to refuse tokens that never expire.',
-    });
-  } catch (error) {
-    if (!context.signal.aborted) throw error;
-    throw new MusterError('TIMEOUT', `no values were issued; stuck at: ${whyNotIssued(last)}.`, { where });
-  }
-}
-
-/** An earlier ttl's expiry stands in the status until the hub has seen the new one. */
-function hasWantedExpiry({ metadata, spec, status }: ClusterRegistrationToken): boolean {
-  const ttl = spec?.ttl ? parseGoDuration(spec.ttl) : 0;
-  if (ttl === 0) return !status?.expires;
-  const expires = Date.parse(metadata.creationTimestamp ?? '') + ttl;
-  // Times in objects have whole seconds.
-  return Math.abs(Date.parse(status?.expires ?? '') - expires) < 2000;
-}
-
-function isRefused(token: ClusterRegistrationToken): boolean {
-  return findCondition(token.status?.conditions, conditionTypes.issued)?.status === 'False';
-}
-
-function whyNotIssued(token: ClusterRegistrationToken | undefined): string {
-  const issued = findCondition(token?.status?.conditions, conditionTypes.issued);
-  if (issued !== undefined) return describeCondition(issued);
-  return 'no hub has taken it up: it has no condition. Is the hub running?';
 }
 
 async function readValues(
