@@ -103,7 +103,7 @@ export const hubNamespaceRules: readonly PolicyRule[] = [
 
 /**
  * The hub in the namespace of the agent of its own cluster: what gives no rights. Accounts and roles of that agent come
- * with the hub's manifests, so the hub can run what they allow and nothing beyond (decision 6).
+ * with the hub's manifests, so the hub can run what they allow and nothing beyond (decision 7).
  */
 export const localAgentRules: readonly PolicyRule[] = [
   // Bootstrap Secret, pull Secrets; the agent's credential goes when the agent goes. Watched by nobody.

@@ -1,5 +1,6 @@
 import { rootCertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bootstrapSecretData } from '../../../api/fleet/bootstrap-values.ts';
 import { annotations, hubAddressKey, secretNames } from '../../../api/fleet/constants.ts';
 import { certificatesOf } from '../../../api/fleet/hub-address.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
@@ -8,9 +9,6 @@ import { ConfigMaps, Namespaces, Secrets } from '../../../api/kubernetes/core.ts
 import { Deployments } from '../../../api/kubernetes/workloads.ts';
 import { ControlPlane, poll } from '../../../test/harness/index.ts';
 import {
-  answerTo,
-  ask,
-  asToken,
   cluster,
   clusterThat,
   condition,
@@ -177,8 +175,13 @@ describe('pull Secrets', () => {
 describe('the hub’s CA', () => {
   it('given a new one beside the old one, then every agent and every values Secret has it, without restart or request (fleet#2616, rancher#33323, rancher#37131)', async () => {
     await createToken(hub, 'tok');
-    const asker = await asToken(hub, 'tok');
-    const answer = await answerTo(asker, await ask(asker, { clientID: 'by-token', token: 'tok' }));
+    const data = bootstrapSecretData(await valuesOf(hub, 'tok'));
+    await downstream.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'by-token' } });
+    const metadata = { namespace: 'by-token', name: secretNames.bootstrap };
+    await downstream.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data });
+    const second = new Playing('by-token');
+    await poll(() => stored('by-token'), { what: 'the registration of the second agent' });
+    await hub.quiet();
     const before = { rollouts: await rollouts(), requests: await requests() };
     const both = certificatesOf(hub.plane.ca, other);
 
@@ -188,23 +191,23 @@ describe('the hub’s CA', () => {
     });
     expect(certificatesOf((await stored())?.ca ?? '')).toEqual(both);
     expect(certificatesOf((await valuesOf(hub, 'tok')).apiServerCA)).toEqual(both);
-    const told = await clusterThat(
-      hub,
-      answer['clusterName'] ?? '',
-      (c) => c.metadata.annotations?.[annotations.hubAddress] !== undefined,
-      'told',
-    );
-    expect(told.metadata.annotations?.[annotations.hubAddress]).toContain(hub.plane.server);
+    await poll(async () => (certificatesOf((await stored('by-token'))?.ca ?? '').length === 2 ? true : undefined), {
+      what: 'the CA in the credential of the agent that came by a token',
+    });
 
     await hub.configure({});
     await poll(async () => (certificatesOf((await stored())?.ca ?? '').length === 1 ? true : undefined), {
       what: 'the old CA gone',
     });
+    await poll(async () => (certificatesOf((await stored('by-token'))?.ca ?? '').length === 1 ? true : undefined), {
+      what: 'the old CA gone from the other, too',
+    });
+    await second.end();
     expect({ rollouts: await rollouts(), requests: await requests() }).toEqual(before);
     await ready();
   }, 60_000);
 
-  it('given one for this Cluster in its kubeconfig Secret, then it goes before the hub’s (rancher#41002)', async () => {
+  it('given one for this Cluster in its kubeconfig Secret, then it goes before the hub’s', async () => {
     const both = certificatesOf(hub.plane.ca, other).join('\n');
     const patch = { stringData: { apiServerURL: hub.plane.server, apiServerCA: both } };
     await hub.admin.patch(Secrets, { namespace: workspace, name: 'east-kubeconfig' }, patch, { type: 'merge' });
@@ -270,4 +273,46 @@ describe('a Cluster of another manager', () => {
     expect(found.status?.conditions ?? []).toEqual([]);
     expect(found.metadata.finalizers ?? []).toEqual([]);
   });
+});
+
+describe('an agent that never reported', () => {
+  it('given settings with which it cannot run, when corrected, then they are applied (fleet PR#1567)', async () => {
+    const agentNamespace = 'never';
+    const spec = { kubeConfigSecret: 'east-kubeconfig', agentNamespace, agentTolerations: [{ key: 'wrong' }] };
+    await hub.admin.create(Clusters, cluster('never', spec));
+    await clusterThat(hub, 'never', (c) => condition(c, 'Imported')?.status === 'True', 'Imported');
+    const corrected = { spec: { agentTolerations: [{ key: 'right', operator: 'Exists' }] } };
+    await hub.admin.patch(Clusters, { namespace: workspace, name: 'never' }, corrected, { type: 'merge' });
+    const applied = await poll(
+      async () => {
+        const found = await deployment(agentNamespace);
+        return JSON.stringify(found.spec).includes('right') ? found : undefined;
+      },
+      { what: 'the correction' },
+    );
+    expect(applied.metadata.generation).toBe(2);
+  }, 60_000);
+});
+
+describe('localAgentDisabled', () => {
+  it('given a kubeconfig of Cluster local that leads to another cluster, then no agent is removed there', async () => {
+    const [namespace, agentNamespace] = ['fleet-local', 'local-agents'];
+    const metadata = { name: 'local-cluster', namespace };
+    const stringData = { value: edge.kubeconfig };
+    await hub.admin.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, stringData } as never);
+    const spec = { kubeConfigSecret: 'local-cluster', agentNamespace };
+    await hub.admin.create(Clusters, cluster('local', spec, { namespace }));
+    const localThat = (look: (c: Cluster) => boolean) =>
+      poll(
+        async () => {
+          const found = await hub.admin.get(Clusters, { namespace, name: 'local' });
+          return look(found) ? found : undefined;
+        },
+        { what: 'Cluster local' },
+      );
+    await localThat((c) => condition(c, 'Imported')?.status === 'True');
+    await hub.configure({ bootstrap: { namespace, agentNamespace, localAgentDisabled: true } });
+    await localThat((c) => condition(c, 'Imported')?.reason === 'SelfRegistration');
+    expect(await deployment(agentNamespace)).toBeDefined();
+  }, 60_000);
 });

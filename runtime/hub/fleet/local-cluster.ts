@@ -1,4 +1,4 @@
-/** Cluster `local`: the hub's own cluster, reached with the hub's own rights (decision 6: no credential leads back). */
+/** Cluster `local`: the hub's own cluster, reached with the hub's own rights (decision 7: no credential leads back). */
 import { defaults } from '../../../api/fleet/constants.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { localBootstrap } from '../../../components/fleet/local-agent.ts';
