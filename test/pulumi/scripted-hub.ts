@@ -21,7 +21,7 @@ import type { KubeObject, ResourceType } from '../../api/resource.ts';
 import { synthCrds } from '../../components/fleet/index.ts';
 import { awaitDefinitions } from '../../provider/handlers/hub-definitions.ts';
 import { isMusterError } from '../../api/errors.ts';
-import { isNotFound } from '../../runtime/kube/api-error.ts';
+import { isExpired, isNotFound } from '../../runtime/kube/api-error.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 
 const fieldManager = 'scripted-hub';
@@ -112,7 +112,9 @@ export class ScriptedHub {
           if (event.type === 'ADDED' || event.type === 'MODIFIED') await answer(event.object);
         }
       } catch (error) {
-        if (!signal.aborted && !isNotFound(error) && !isMusterError(error, 'UNREACHABLE')) throw error;
+        // Expired: of kinds that have just been defined, the API server forgets the first versions.
+        const passing = isNotFound(error) || isExpired(error) || isMusterError(error, 'UNREACHABLE');
+        if (!signal.aborted && !passing) throw error;
       }
     }
   }
