@@ -70,10 +70,12 @@ export function createWorkspaceSecrets(
     },
     isOpen: (namespace) => open.get(namespace)?.cache.synced === true,
     async whenOpen(namespace, signal) {
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(durations.workspaceOpen)]);
+      // at the hub's start nobody knows yet which namespaces are open
+      if (!open.has(namespace)) await workspaces.whenSynced(limit).catch(() => undefined);
       const cache = open.get(namespace)?.cache;
       if (cache === undefined || cache.synced) return cache !== undefined;
-      const limit = AbortSignal.timeout(durations.workspaceOpen);
-      await cache.whenSynced(AbortSignal.any([signal, limit])).catch(() => undefined);
+      await cache.whenSynced(limit).catch(() => undefined);
       return cache.synced;
     },
     remember(secret) {
