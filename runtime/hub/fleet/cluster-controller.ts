@@ -14,7 +14,7 @@ import { createController } from '../../kube/controller.ts';
 import { addFinalizer, isDeleting } from '../../kube/finalizers.ts';
 import { clusterOf, identityKey, indexes, needs, requestOf } from './caches.ts';
 import { detachCluster, removeLeftovers } from './cluster-detach.ts';
-import { lastSeenMs, livenessOf } from './cluster-liveness.ts';
+import { inheritLiveness, lastSeenMs, livenessOf } from './cluster-liveness.ts';
 import { ensureClusterNamespace } from './cluster-namespace.ts';
 import type { ClusterView } from './cluster-status.ts';
 import { clusterStatus } from './cluster-status.ts';
@@ -64,9 +64,10 @@ export function createClusterController(context: HubContext, edge: EdgeCleaner):
 const list = (key: string | undefined): string[] => (key === undefined ? [] : [key]);
 
 /** Remembers when a heartbeat came; the agent's own clock may be wrong. Every event is of interest. */
-function noteHeartbeat(context: HubContext, { type, object, previous }: CacheEvent<Cluster>): boolean {
+function noteHeartbeat(context: HubContext, { type, object, previous, initial }: CacheEvent<Cluster>): boolean {
   const key = keyOf(object);
-  if (type === 'deleted') context.observed.delete(key);
+  if (type === 'added' && initial) inheritLiveness(context, object, Date.now());
+  if (type === 'deleted') [context.observed, context.inherited].forEach((times) => times.delete(key));
   else if (type === 'updated' && previous && lastSeenMs(previous) !== lastSeenMs(object)) {
     context.observed.set(key, Date.now());
   }

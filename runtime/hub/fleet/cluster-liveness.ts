@@ -1,4 +1,6 @@
 /** Heartbeats of Clusters. */
+import type { Condition } from '../../../api/conditions.ts';
+import { conditionTypes, isTrue } from '../../../api/conditions.ts';
 import { parseGoDuration } from '../../../api/duration.ts';
 import { durations } from '../../../api/durations.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
@@ -14,19 +16,35 @@ export function lastSeenMs(cluster: Cluster): number | undefined {
   return Number.isFinite(time) && time > 0 ? time : undefined;
 }
 
-export function livenessOf(
-  context: Pick<HubContext, 'config' | 'observed'>,
-  cluster: Cluster,
-  nowMs: number,
-): Liveness {
-  const interval = context.config.current.agentCheckinInterval;
-  const intervalMs = (interval === undefined ? 0 : parseGoDuration(interval)) || durations.agentCheckinInterval;
+type Known = Pick<HubContext, 'config' | 'observed' | 'inherited'>;
+
+/**
+ * By the time at which this hub saw a heartbeat; of one before its start, by the agent's own time. Where that contradicts
+ * what the hub before it had found, the agent has the time of one silence to show that it lives.
+ */
+export function livenessOf(context: Known, cluster: Cluster, nowMs: number): Liveness {
+  const key = keyOf(cluster);
   return evaluateLiveness({
     lastSeenMs: lastSeenMs(cluster),
-    observedMs: context.observed.get(keyOf(cluster)),
-    toleranceMs: (intervalMs / 2) * durations.silentHalfIntervals,
+    observedMs: context.observed.get(key) ?? context.inherited.get(key),
+    toleranceMs: toleranceMs(context),
     nowMs,
   });
+}
+
+/** Notes, of a Cluster as it was when this process first saw it, whether its own time can be trusted. */
+export function inheritLiveness(context: Known, cluster: Cluster, nowMs: number): void {
+  const claimed = lastSeenMs(cluster);
+  const reachable = isTrue(cluster.status?.conditions as Condition[] | undefined, conditionTypes.online);
+  if (reachable && claimed !== undefined && claimed + toleranceMs(context) <= nowMs) {
+    context.inherited.set(keyOf(cluster), nowMs);
+  }
+}
+
+function toleranceMs(context: Pick<HubContext, 'config'>): number {
+  const interval = context.config.current.agentCheckinInterval;
+  const intervalMs = (interval === undefined ? 0 : parseGoDuration(interval)) || durations.agentCheckinInterval;
+  return (intervalMs / 2) * durations.silentHalfIntervals;
 }
 
 /** When the agent was last heard of, by this hub's clock where it saw it; `undefined` = never. */

@@ -47,6 +47,11 @@ export interface HubContext {
   readonly granting: Set<string>;
   /** When this process saw `lastSeen` of a Cluster (`namespace/name`) change, in milliseconds. */
   readonly observed: Map<string, number>;
+  /**
+   * Clusters (`namespace/name`) that the hub before this one called reachable although their own time says otherwise, and
+   * when this process found that: their clock is wrong, or no hub was there for long.
+   */
+  readonly inherited: Map<string, number>;
   /** When this process published the answer to a request (`namespace/name`), in milliseconds. */
   readonly published: Map<string, number>;
   /** Asks for a reconcile of a Cluster. */

@@ -129,6 +129,7 @@ function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, 
     tokenStatus: createStatusWriter(client, ClusterRegistrationTokens, tokens, hubFieldManager),
     granting: new Set(),
     observed: new Map(),
+    inherited: new Map(),
     published: new Map(),
     enqueueCluster: (key, afterMs) => clusterController.enqueue(key, afterMs === undefined ? {} : { afterMs }),
   };

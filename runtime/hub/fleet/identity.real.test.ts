@@ -29,7 +29,7 @@ interface Agent {
   readonly request: ClusterRegistration;
   readonly name: string;
   /** Sends a heartbeat with its credential. */
-  beat(): Promise<unknown>;
+  beat(at?: Date): Promise<unknown>;
   /** Whether its credential is accepted. */
   works(): Promise<boolean>;
 }
@@ -42,8 +42,8 @@ async function registered(request: ClusterRegistration): Promise<Agent> {
   return {
     request,
     name,
-    beat: () => {
-      const value = { lastSeen: new Date().toISOString(), namespace: 'cattle-fleet-system' };
+    beat: (at = new Date()) => {
+      const value = { lastSeen: at.toISOString(), namespace: 'cattle-fleet-system' };
       const patch = [{ op: 'add', path: '/status/agent', value }];
       return client.patch(Clusters, { namespace: workspace, name }, patch, { type: 'json', subresource: 'status' });
     },
@@ -118,6 +118,19 @@ describe('a clientID whose agent reports', () => {
     expect(await victim.works()).toBe(true);
   });
 
+  it('given an agent whose clock is hours slow, when the hub starts again and it is claimed, then it stays online and keeps it', async () => {
+    const victim = await living('slow');
+    await victim.beat(new Date(Date.now() - 5 * 3_600_000));
+    await hub.quiet();
+    await hub.stop();
+    const claim = await ask(holder, { clientID: 'slow', token: 'tok' });
+    await hub.start();
+    await claimed(claim);
+    await hub.quiet();
+    expect(await answered(claim)).toBe(false);
+    await clusterThat(hub, victim.name, (c) => condition(c, 'AgentReachable')?.status === 'True', 'online');
+  });
+
   it('given an owner who allows it, when claimed, then the older works until the newer is used', async () => {
     const old = await living('moved');
     const claim = await ask(holder, { clientID: 'moved', token: 'tok' });
@@ -168,7 +181,7 @@ describe('an agent that has to register again', () => {
     await inWork(next);
   });
 
-  it('given a hundred starts that each ask anew before the first report, when all is quiet, then one registration is left', async () => {
+  it('given a hundred starts that each ask anew before the first report, when all is quiet, then one registration is left and works', async () => {
     for (let round = 0; round < 20; round++) {
       await Promise.all(Array.from({ length: 5 }, () => ask(holder, { clientID: 'loop', token: 'tok' })));
     }

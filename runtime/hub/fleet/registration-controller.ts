@@ -106,6 +106,12 @@ async function reconcileIdentity(
   }
   const replaced = superseded.flatMap(({ key: old }) => byKey.get(old) ?? []);
   const gone = replaced.filter((old) => isReplaced(context, outcome.cluster, old, request));
+  if (gone.length === 0) return;
+  // the cache may still show a request that an earlier look has deleted; removing the others for it would leave none
+  const live = await context.client.find(ClusterRegistrations, parseKey(keyOf(request)), { signal });
+  if (live?.metadata.uid !== request.metadata.uid || live?.status?.granted !== true) {
+    return { requeueAfterMs: durations.hubRetryFirst };
+  }
   await Promise.all(gone.map((old) => remove(context, old, signal)));
 }
 
