@@ -65,14 +65,14 @@ async function requestThat(request: ClusterRegistration, look: (now: ClusterRegi
 }
 
 /** Resolves when nothing is allowed any more; by the rights, as API servers remember a bearer for some seconds. */
-const unknownTo = (call: () => Promise<unknown>) =>
+const unknownTo = (call: () => Promise<unknown>, limitMs = 8_000) =>
   poll(
     () =>
       call().then(
         () => undefined,
         (error: unknown) => isUnauthorized(error) || isForbidden(error) || undefined,
       ),
-    { what: 'the end of a credential', limitMs: 8_000 },
+    { what: 'the end of a credential', limitMs },
   );
 
 describe('rights of a granted request', () => {
@@ -122,7 +122,8 @@ describe('rights of a granted request', () => {
     const { items } = await hub.admin.list(ServiceAccounts, { namespace });
     const account = items.find(({ metadata }) => metadata.name?.startsWith(request.metadata.name ?? ''));
     await hub.admin.delete(ServiceAccounts, { namespace, name: account?.metadata.name ?? '' });
-    await unknownTo(() => agent.list(BundleDeployments, { namespace }));
+    // nothing but the account is gone, which API servers remember for ten seconds
+    await unknownTo(() => agent.list(BundleDeployments, { namespace }), 20_000);
     await clusterThat(hub, name, (c) => condition(c, 'Registered')?.reason === 'CredentialRevoked', 'told');
   });
 });
