@@ -4,6 +4,7 @@ import { clusterNamespace } from '../../api/fleet/names.ts';
 import { CustomResourceDefinitions, Deployments } from '../../api/kubernetes/workloads.ts';
 import { Namespaces, Secrets } from '../../api/kubernetes/core.ts';
 import { ClusterRoles } from '../../api/kubernetes/rbac.ts';
+import type { ResourceType } from '../../api/resource.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import { pulumiEnvironment } from '../../tools/index.ts';
 import { ControlPlane } from '../harness/index.ts';
@@ -108,10 +109,12 @@ async function answerWhenDefined(client: KubeClient): Promise<ScriptedHub> {
   }
 }
 
+const kinds: readonly ResourceType[] = [CustomResourceDefinitions, Namespaces, ClusterRoles, Secrets, Deployments];
+
 async function inventory(): Promise<string[]> {
   const found: string[] = [];
   for (const [plane, client] of Object.entries(clients)) {
-    for (const type of [CustomResourceDefinitions, Namespaces, ClusterRoles, Secrets, Deployments]) {
+    for (const type of kinds) {
       const { items } = await client.list(type);
       found.push(
         ...items.map(({ metadata }) => `${plane} ${type.kind} ${metadata.namespace ?? ''}/${metadata.name ?? ''}`),
