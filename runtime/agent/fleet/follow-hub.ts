@@ -7,12 +7,11 @@ import { certificatesOf, parseHubAddress, sameCertificates } from '../../../api/
 import { configMapNames, hubAddressKey } from '../../../api/fleet/constants.ts';
 import { ConfigMaps } from '../../../api/kubernetes/core.ts';
 import type { Bootstrap } from './bootstrap.ts';
+import { type Link, heartbeat, openLink } from './connection.ts';
 import { type AgentContext, attempt } from './context.ts';
 import { type AgentCredential, storeCredential } from './credential.ts';
 import { type AgentError, isAgentError } from './failure.ts';
 import { signerOf } from './jwt.ts';
-import type { Link } from './link.ts';
-import { heartbeat, openLink } from './link.ts';
 import { readAgentConfig, trustedCa } from './register.ts';
 
 /** Where the edge's ConfigMap says the hub is: written by a hub that manages this cluster by its kubeconfig. */

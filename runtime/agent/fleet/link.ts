@@ -1,24 +1,15 @@
-/** A working connection to the hub, and how the agent comes to have one. */
+/** How the agent comes to have a connection to the hub that works. */
 import { durations } from '../../../api/durations.ts';
 import { pause } from '../../kube/backoff.ts';
-import type { KubeClient } from '../../kube/client.ts';
 import { type Bootstrap, bootstrapMissing, discardBootstrap, readBootstrap } from './bootstrap.ts';
+import { type Link, heartbeat, openLink } from './connection.ts';
 import { type AgentContext, attempt } from './context.ts';
 import { type AgentCredential, readCredential, storeCredential } from './credential.ts';
 import type { HubAddress } from '../../../api/fleet/hub-address.ts';
 import { type AgentError, isAgentError } from './failure.ts';
 import { announcedAddress, findHub, followHub, isAstray, sameHub } from './follow-hub.ts';
-import { sendHeartbeat } from './heartbeat.ts';
 import { register } from './register.ts';
 import { forget } from './request.ts';
-
-/** The hub as this cluster. Whoever holds it closes it. */
-export interface Link {
-  readonly hub: KubeClient;
-  readonly credential: AgentCredential;
-  /** The hub was not reached this way. */
-  readonly broken?: boolean;
-}
 
 /**
  * A link whose credential the hub has just accepted: the stored one if it still works, else a new registration. The
@@ -61,24 +52,6 @@ export async function establish(context: AgentContext, signal: AbortSignal): Pro
 /** Whether the hub told this credential no, as opposed to not being asked. */
 export function isRejection(error: unknown): error is AgentError {
   return isAgentError(error, 'CredentialRejected', 'CredentialForbidden', 'ClusterMissing', 'CredentialInvalid');
-}
-
-export function openLink(context: AgentContext, credential: AgentCredential): Link {
-  return { hub: context.connect(credential.config), credential };
-}
-
-/** Returns where the hub is from now on, when it says so. */
-export async function heartbeat(
-  context: AgentContext,
-  link: Link,
-  signal: AbortSignal,
-): Promise<HubAddress | undefined> {
-  const { clusterNamespace, clusterName } = link.credential;
-  const cluster = { namespace: clusterNamespace, name: clusterName };
-  const facts = await context.facts(signal);
-  return await attempt(link.hub, 'heartbeat', () =>
-    sendHeartbeat(link.hub, { cluster, agentNamespace: context.namespace, facts }, { signal }),
-  );
 }
 
 /**

@@ -7,7 +7,8 @@ import { toAgentError } from './failure.ts';
 import { heartbeatDelay } from './heartbeat.ts';
 import { readBootstrap } from './bootstrap.ts';
 import { findHub, followHub, isAstray } from './follow-hub.ts';
-import { type Link, establish, heartbeat, isRejection, openLink } from './link.ts';
+import { type Link, heartbeat, openLink } from './connection.ts';
+import { establish, isRejection } from './link.ts';
 import { renewCredential, renewalDelay, renewalRetryDelay } from './renewal.ts';
 
 /** Between attempts after a failure: doubled each time, half of it at random so that a fleet does not return as one. */
