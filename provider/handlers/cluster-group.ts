@@ -7,13 +7,12 @@ import type { ClusterGroup } from '../../api/fleet/kinds.ts';
 import { MusterError } from '../../api/errors.ts';
 import { keyOf } from '../../api/resource.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
-import { awaitGone } from '../await-gone.ts';
+import { deleteOwned } from '../delete-owned.ts';
 import { awaitObject } from '../await-object.ts';
 import { hubOf } from '../configuration.ts';
 import {
   changedInputs,
   fieldManager,
-  isOurs,
   metadataReplaces,
   observedMetadata,
   requireOwner,
@@ -94,13 +93,7 @@ export const clusterGroup: ResourceHandler<GroupInputs, GroupOutputs> = {
 
   async delete(_id, olds, context) {
     const { client } = context.clients.get(hubOf(olds, context.configuration));
-    const { signal } = context;
-    const found = await client.find(ClusterGroups, olds.metadata, { signal });
-    if (found === undefined || !isOurs(found, olds.uid, olds.owner)) return;
-    const { uid } = found.metadata;
-    const only = uid === undefined ? {} : { preconditions: { uid } };
-    await client.delete(ClusterGroups, olds.metadata, { signal, ...only });
-    await awaitGone(client, ClusterGroups, olds.metadata, uid, context);
+    await deleteOwned(client, ClusterGroups, olds, context);
   },
 
   inputsOf(outputs) {

@@ -9,11 +9,11 @@ import type { KubeObject } from '../../api/resource.ts';
 import { keyOf } from '../../api/resource.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import { awaitGone } from '../await-gone.ts';
+import { deleteOwned } from '../delete-owned.ts';
 import { hubOf } from '../configuration.ts';
 import {
   changedInputs,
   fieldManager,
-  isOurs,
   metadataReplaces,
   observedMetadata,
   requireOwner,
@@ -105,14 +105,7 @@ export const clusterRegistrationToken: ResourceHandler<TokenInputs, TokenOutputs
 
   async delete(_id, olds, context) {
     const { client } = context.clients.get(hubOf(olds, context.configuration));
-    const { signal } = context;
-    const found = await client.find(ClusterRegistrationTokens, olds.metadata, { signal });
-    if (found === undefined || !isOurs(found, olds.uid, olds.owner)) return;
-    const { uid } = found.metadata;
-    const only = uid === undefined ? {} : { preconditions: { uid } };
-    await client.delete(ClusterRegistrationTokens, olds.metadata, { signal, ...only });
-    await awaitGone(client, ClusterRegistrationTokens, olds.metadata, uid, context);
-    await deleteValues(client, olds, context);
+    if (await deleteOwned(client, ClusterRegistrationTokens, olds, context)) await deleteValues(client, olds, context);
   },
 
   inputsOf(outputs) {
