@@ -11,5 +11,6 @@ export { checkName, isDnsLabel, isDnsSubdomain } from './kubernetes/names.ts';
 export * from './kubernetes/rbac.ts';
 export * from './kubernetes/workloads.ts';
 export * from './labels.ts';
+export * as rules from './muster/index.ts';
 export * from './resource.ts';
 export * from './validate.ts';
