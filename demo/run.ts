@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { PulumiEngine } from '../test/harness/pulumi-engine.ts';
 import type { EngineResult } from '../test/harness/pulumi-engine.ts';
 import { buildImage, buildPauseImage } from '../tools/image/index.ts';
-import { ensureTools, pulumiEnvironment, toolNames } from '../tools/index.ts';
+import { ensureTools, pulumiEnvironment, usualTools } from '../tools/index.ts';
 import type { Reporter, ToolName } from '../tools/index.ts';
 import type { DemoClusters } from './clusters.ts';
 import { startClusters, useGivenClusters } from './clusters.ts';
@@ -31,7 +31,7 @@ const givenTools: readonly ToolName[] = ['pulumi', 'pulumi-language-nodejs', 'ku
 export async function runDemo(options: DemoOptions, reporter: Reporter, signal: AbortSignal): Promise<void> {
   const legs = new Legs(reporter);
   const given = options.hubKubeconfig !== undefined;
-  const tools = await ensureTools(given ? givenTools : toolNames, reporter);
+  const tools = await ensureTools(given ? givenTools : usualTools, reporter);
   signal.throwIfAborted();
   const folder = await mkdtemp(join(tmpdir(), 'muster-demo-'));
   let clusters: DemoClusters | undefined;

@@ -8,6 +8,7 @@ export type ToolName =
   | 'kube-proxy'
   | 'pulumi'
   | 'pulumi-language-nodejs'
+  | 'pulumi-resource-kubernetes'
   | 'helm'
   | 'kubectl'
   | 'containerd'
@@ -18,7 +19,7 @@ export type ToolName =
   | 'conntrack';
 
 /** Where a program comes from when it is not on PATH. */
-export type SourceName = 'kubernetes' | 'etcd' | 'pulumi' | 'language-nodejs' | 'kubectl-layer' | 'debian';
+export type SourceName = 'kubernetes' | 'etcd' | 'pulumi' | 'language-nodejs' | 'pulumi-kubernetes' | 'kubectl-layer' | 'debian';
 
 /** A semantic version without its pre-release part. */
 export type Version = readonly [major: number, minor: number, patch: number];
@@ -40,6 +41,8 @@ export const versions = {
   etcd: '3.6.16',
   pulumi: '3.274.1',
   languageNodejs: '3.68.0',
+  /** The same as that of the npm package @pulumi/kubernetes, which asks for this very version. */
+  pulumiKubernetes: '4.25.0',
   helm: '4.1',
   kubectl: '1.35',
 } as const;
@@ -82,6 +85,8 @@ export const programs: Readonly<Record<ToolName, Program>> = {
   },
   // Prints no version; its use from PATH is tied to Pulumi's own (on-path.ts).
   'pulumi-language-nodejs': { source: 'language-nodejs', accepts: anyVersion },
+  // Prints no version, so that a copy on PATH is never known to be the one that the npm package asks for.
+  'pulumi-resource-kubernetes': { source: 'pulumi-kubernetes', accepts: () => false },
   helm: {
     source: 'kubectl-layer',
     versionArgs: ['version', '--short'],
@@ -130,6 +135,12 @@ export const programs: Readonly<Record<ToolName, Program>> = {
 
 /** All names, in the order of the table that `npm run tools` prints. */
 export const toolNames = Object.keys(programs) as readonly ToolName[];
+
+/** Those that take ten minutes and more to make, and that few need: made when somebody names them. */
+const costly: readonly ToolName[] = ['pulumi-resource-kubernetes'];
+
+/** What the demo and most tests run. */
+export const usualTools = toolNames.filter((name) => !costly.includes(name));
 
 /** `1.36.3` → [1, 36, 3]. */
 export function parseVersion(text: string): Version {

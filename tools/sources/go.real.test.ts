@@ -72,6 +72,24 @@ describe('goEntry', () => {
     await expect(build()).rejects.toMatchObject({ code: 'MISSING_TOOLCHAIN', message: /too old/ });
   });
 
+  it('says how much memory is missing before it spends minutes', async () => {
+    await given(says('9.9.9'));
+    const entry = await goEntry({ ...small, memory: Number.MAX_SAFE_INTEGER }, folder);
+    await expect(cachedEntry(entry, silentReporter)).rejects.toMatchObject({
+      code: 'NOT_ENOUGH_MEMORY',
+      what: 'etcd 9.9.9',
+      message: /needs \d+\.\d GB of free memory, \d+\.\d GB are free/,
+    });
+  });
+
+  it('is another entry when our own main package changes', async () => {
+    await given(says('9.9.9'));
+    const embedding = { ...small, embeds: { 'a.json': { module: 'example.invalid/other', path: 'a.json' } } };
+    const before = await goEntry(embedding, folder);
+    await given(says('9.9.8'));
+    expect((await goEntry(embedding, folder)).key).not.toBe(before.key);
+  });
+
   it('names the programs that could not be had without a module proxy', async () => {
     // The port of a closed listener: refused at once.
     vi.stubEnv('GOPROXY', 'http://127.0.0.1:1');

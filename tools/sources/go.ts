@@ -8,6 +8,7 @@ import { programs, versions, type ToolName } from '../programs.ts';
 import type { Step } from '../progress.ts';
 import { repositoryRoot } from '../repository.ts';
 import { ToolError } from '../tool-error.ts';
+import { overlay, type ModuleFile } from './go-embed.ts';
 
 /** A Go module under tools/go and the programs that one build of it gives. */
 export interface GoModule {
@@ -17,6 +18,13 @@ export interface GoModule {
   readonly packages: Readonly<Partial<Record<ToolName, string>>>;
   /** Variables set by the linker: most programs know their version only so. */
   readonly variables?: Readonly<Record<string, string>>;
+  /**
+   * Files of a module that our main package embeds, by the name that it knows them under: they lie in the module's own
+   * folder, where `go:embed` does not reach.
+   */
+  readonly embeds?: Readonly<Record<string, ModuleFile>>;
+  /** What the compiler takes at its peak, in bytes; checked before minutes are spent. Default: not checked. */
+  readonly memory?: number;
 }
 
 const [kubernetesMajor = '', kubernetesMinor = ''] = versions.kubernetes.split('.');
@@ -54,6 +62,19 @@ export const goModules = {
     version: versions.languageNodejs,
     packages: { 'pulumi-language-nodejs': 'github.com/pulumi/pulumi/sdk/v3/nodejs/cmd/pulumi-language-nodejs' },
   },
+  'pulumi-kubernetes': {
+    name: 'pulumi-kubernetes',
+    version: versions.pulumiKubernetes,
+    packages: { 'pulumi-resource-kubernetes': '.' },
+    variables: { 'github.com/pulumi/pulumi-kubernetes/provider/v4/pkg/version.Version': versions.pulumiKubernetes },
+    embeds: {
+      'schema.json': {
+        module: 'github.com/pulumi/pulumi-kubernetes/provider/v4',
+        path: 'cmd/pulumi-resource-kubernetes/schema.json',
+      },
+    },
+    memory: 6 * 1024 ** 3,
+  },
 } as const satisfies Record<string, GoModule>;
 
 function buildFlags(module: GoModule): string[] {
@@ -64,11 +85,14 @@ function buildFlags(module: GoModule): string[] {
 /** Settings of the build that must not depend on who runs it. */
 const fixedEnvironment = { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false', GOWORK: 'off' };
 
-/** Turns the end of a `go` call into the one error that names what could not be had. */
-function failure(module: GoModule, result: ExecResult): ToolError {
-  const what = Object.keys(module.packages)
+const nameOf = (module: GoModule): string =>
+  Object.keys(module.packages)
     .map((name) => `${name} ${module.version}`)
     .join(', ');
+
+/** Turns the end of a `go` call into the one error that names what could not be had. */
+function failure(module: GoModule, result: ExecResult): ToolError {
+  const what = nameOf(module);
   if (result.missing || /requires go >=|toolchain not available/.test(result.stderr)) {
     const found = result.missing ? 'the Go toolchain is not on PATH' : 'the Go toolchain is too old';
     return new ToolError('MISSING_TOOLCHAIN', found, {
@@ -86,15 +110,48 @@ function failure(module: GoModule, result: ExecResult): ToolError {
   return new ToolError('BUILD_FAILED', `go ended with code ${result.code}\n${lines}\n`, { what });
 }
 
+/** A compiler that runs out of memory takes others along, and says nothing that helps. */
+function requireMemory(module: GoModule): void {
+  const available = process.availableMemory();
+  if (module.memory === undefined || available >= module.memory) return;
+  const gigabytes = (bytes: number): string => (bytes / 1024 ** 3).toFixed(1);
+  throw new ToolError(
+    'NOT_ENOUGH_MEMORY',
+    `the Go compiler needs ${gigabytes(module.memory)} GB of free memory, ${gigabytes(available)} GB are free`,
+    { what: nameOf(module), hint: 'End other programs and try again; what was compiled before is not compiled again.' },
+  );
+}
+
 async function build(module: GoModule, root: string, into: string, step: Step): Promise<void> {
-  const cwd = join(root, module.name);
+  requireMemory(module);
   const env = { ...process.env, ...fixedEnvironment };
+  const cwd = join(root, module.name);
+  step.update('fetching modules');
+  const laid = await overlay(module.embeds ?? {}, cwd, env, `${into}.overlay.json`);
+  if ('code' in laid) throw failure(module, laid);
+  try {
+    await compile(module, { cwd, env, flags: laid.flags }, into, step);
+  } finally {
+    await laid.remove();
+  }
+  step.update('trying the programs');
+  const names = Object.keys(module.packages) as ToolName[];
+  await Promise.all(names.map((name) => tryOut(module, name, join(into, name))));
+}
+
+/** Where and how `go` is called. */
+interface Call {
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly flags: readonly string[];
+}
+
+async function compile(module: GoModule, { cwd, env, flags }: Call, into: string, step: Step): Promise<void> {
   const names = Object.keys(module.packages) as ToolName[];
   const packages = Object.values(module.packages);
 
-  step.update('fetching modules');
   let fetched = 0;
-  const list = await exec('go', ['list', '-deps', ...packages], {
+  const list = await exec('go', ['list', '-deps', ...flags, ...packages], {
     cwd,
     env,
     onErrorLine: (line) => {
@@ -108,7 +165,7 @@ async function build(module: GoModule, root: string, into: string, step: Step): 
   step.update(`compiling ${total} packages`);
   const [first] = names;
   const output = names.length === 1 && first !== undefined ? join(into, first) : `${into}/`;
-  const result = await exec('go', ['build', '-v', ...buildFlags(module), '-o', output, ...packages], {
+  const result = await exec('go', ['build', '-v', ...flags, ...buildFlags(module), '-o', output, ...packages], {
     cwd,
     env,
     onErrorLine: (line) => {
@@ -116,9 +173,6 @@ async function build(module: GoModule, root: string, into: string, step: Step): 
     },
   });
   if (result.code !== 0) throw failure(module, result);
-
-  step.update('trying the programs');
-  await Promise.all(names.map((name) => tryOut(module, name, join(into, name))));
 }
 
 /** A program that does not start, or is not what was asked for, is never published. */
@@ -133,10 +187,12 @@ async function tryOut(module: GoModule, name: ToolName, path: string): Promise<v
   });
 }
 
-/** The cache entry of a module: another go.mod, go.sum, flag or platform is another entry. */
+/** The cache entry of a module: another go.mod, go.sum, main package, flag or platform is another entry. */
 export async function goEntry(module: GoModule, root = join(repositoryRoot, 'tools', 'go')): Promise<EntrySpec> {
-  const [mod, sum] = await Promise.all(
-    ['go.mod', 'go.sum'].map((name) => readFile(join(root, module.name, name), 'utf8')),
+  const [mod, sum, main] = await Promise.all(
+    ['go.mod', 'go.sum', ...(module.embeds === undefined ? [] : ['main.go'])].map((name) =>
+      readFile(join(root, module.name, name), 'utf8'),
+    ),
   );
   return {
     kind: 'tools',
@@ -146,6 +202,7 @@ export async function goEntry(module: GoModule, root = join(repositoryRoot, 'too
       mod ?? '',
       sum ?? '',
       JSON.stringify(module.packages),
+      ...(main === undefined ? [] : [main, JSON.stringify(module.embeds)]),
       JSON.stringify(fixedEnvironment),
       ...buildFlags(module),
       process.platform,

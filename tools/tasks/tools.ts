@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { ensureTools } from '../ensure-tools.ts';
-import { toolNames, type ToolName } from '../programs.ts';
+import { usualTools, type ToolName } from '../programs.ts';
 import type { Task } from './task.ts';
 
 /** Lines of a table with columns as wide as their widest cell. */
@@ -12,7 +12,7 @@ export function table(rows: readonly (readonly string[])[]): string {
 
 /** `npm run tools [-- NAME…]`: makes sure that the programs are there and lists them on standard output. */
 export const toolsTask: Task = async (args, reporter) => {
-  const names = args.length === 0 ? toolNames : (args as readonly ToolName[]);
+  const names = args.length === 0 ? usualTools : (args as readonly ToolName[]);
   const tools = await ensureTools(names, reporter);
   const rows = names.map((name) => [name, tools[name].version, tools[name].origin, tools[name].path]);
   process.stdout.write(table([['PROGRAM', 'VERSION', 'ORIGIN', 'PATH'], ...rows]));
