@@ -21,6 +21,7 @@ export type ErrorCode =
   | 'TOKEN_EXPIRED'
   | 'WRONG_CLUSTER'
   | 'UNSUPPORTED'
+  | 'SECRET_IN_CLEAR'
   | 'INTERNAL';
 
 /** Options of {@link MusterError}. */

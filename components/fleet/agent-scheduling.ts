@@ -1,8 +1,8 @@
 /** PriorityClass and PodDisruptionBudget of the agent, as `spec.agentSchedulingCustomization` of a Cluster asks for. */
-import { ApiObject } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { MusterError } from '../../api/errors.ts';
 import { agentNames } from '../../api/fleet/constants.ts';
+import { addObject } from '../add-object.ts';
 import type { SchedulingCustomization } from './props.ts';
 
 /** Adds what is asked for; returns the name of the priority class for the pod, if there is one. */
@@ -14,7 +14,7 @@ export function addScheduling(
 ): string | undefined {
   const budget = customization?.podDisruptionBudget;
   if (budget !== undefined) {
-    new ApiObject(scope, 'disruption-budget', {
+    addObject(scope, 'disruption-budget', {
       apiVersion: 'policy/v1',
       kind: 'PodDisruptionBudget',
       metadata: { name: agentNames.podDisruptionBudget, namespace, labels },
@@ -23,7 +23,7 @@ export function addScheduling(
   }
   const priority = customization?.priorityClass;
   if (priority === undefined) return undefined;
-  new ApiObject(scope, 'priority-class', {
+  addObject(scope, 'priority-class', {
     apiVersion: 'scheduling.k8s.io/v1',
     kind: 'PriorityClass',
     metadata: { name: agentNames.priorityClass, labels },

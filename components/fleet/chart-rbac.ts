@@ -1,7 +1,7 @@
 /** Roles and bindings as constructs; cluster-scoped exactly when no namespace is given. */
-import { ApiObject } from 'cdk8s';
 import type { Construct } from 'constructs';
 import type { PolicyRule } from '../../api/kubernetes/rbac.ts';
+import { addObject } from '../add-object.ts';
 
 const group = 'rbac.authorization.k8s.io';
 const apiVersion = `${group}/v1`;
@@ -16,7 +16,7 @@ export interface RoleOptions {
 
 export function addRole(scope: Construct, { name, namespace, labels, rules }: RoleOptions): void {
   const kind = namespace === undefined ? 'ClusterRole' : 'Role';
-  new ApiObject(scope, `${kind}:${namespace ?? ''}:${name}`, {
+  addObject(scope, `${kind}:${namespace ?? ''}:${name}`, {
     apiVersion,
     kind,
     metadata: { name, ...(namespace === undefined ? {} : { namespace }), labels },
@@ -35,7 +35,7 @@ export interface BindingOptions {
 
 export function addBinding(scope: Construct, { name, namespace, labels, roleRef, subjects }: BindingOptions): void {
   const kind = namespace === undefined ? 'ClusterRoleBinding' : 'RoleBinding';
-  new ApiObject(scope, `${kind}:${namespace ?? ''}:${name}`, {
+  addObject(scope, `${kind}:${namespace ?? ''}:${name}`, {
     apiVersion,
     kind,
     metadata: { name, ...(namespace === undefined ? {} : { namespace }), labels },

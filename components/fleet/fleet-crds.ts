@@ -1,9 +1,10 @@
 /** Chart of the CustomResourceDefinitions. */
-import { ApiObject, Chart } from 'cdk8s';
+import { Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { toCustomResourceDefinition } from '../../api/crd.ts';
 import { fleetDescriptors } from '../../api/fleet/index.ts';
 import type { KubeObject } from '../../api/resource.ts';
+import { addObject } from '../add-object.ts';
 import { synthesize } from './synthesize.ts';
 
 /** One CustomResourceDefinition per Fleet kind; no props, because a CRD is the same for everyone. */
@@ -12,7 +13,7 @@ export class FleetCrds extends Chart {
     super(scope, id);
     for (const descriptor of fleetDescriptors) {
       const { apiVersion, kind, metadata, spec } = toCustomResourceDefinition(descriptor);
-      new ApiObject(this, descriptor.plural, { apiVersion, kind, metadata, spec });
+      addObject(this, descriptor.plural, { apiVersion, kind, metadata, spec });
     }
   }
 }

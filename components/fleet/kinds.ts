@@ -1,10 +1,11 @@
 /** Every kind that the manifests contain, so that whoever applies them can address them. No cdk8s, no schema code. */
 import { MusterError } from '../../api/errors.ts';
-import { ClusterGroups, ClusterRegistrationTokens, Clusters } from '../../api/fleet/kinds.ts';
+import { ClusterGroups, ClusterRegistrationTokens, Clusters, GitRepos } from '../../api/fleet/kinds.ts';
 import { ConfigMaps, Namespaces, Secrets, ServiceAccounts } from '../../api/kubernetes/core.ts';
 import { ClusterRoleBindings, ClusterRoles, RoleBindings, Roles } from '../../api/kubernetes/rbac.ts';
 import { CustomResourceDefinitions, Deployments } from '../../api/kubernetes/workloads.ts';
 import type { KubeObject, ResourceType } from '../../api/resource.ts';
+import { ExternalSecrets, SealedSecrets } from '../secrets/kinds.ts';
 
 const admission = { group: 'admissionregistration.k8s.io', version: 'v1', namespaced: false } as const;
 
@@ -58,11 +59,14 @@ export const manifestKinds: readonly ResourceType[] = [
   NetworkPolicies,
   ConfigMaps,
   Secrets,
+  ExternalSecrets,
+  SealedSecrets,
   PodDisruptionBudgets,
   Deployments,
   ClusterRegistrationTokens,
   Clusters,
   ClusterGroups,
+  GitRepos,
 ];
 
 const byKind = new Map(manifestKinds.map((type, place) => [type.kind, { type, place }]));

@@ -1,12 +1,13 @@
 /** The Deployment that hub and agent share: security context, environment, probes, volumes, scheduling. */
-import { ApiObject } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { isLoopback } from '../../api/bind-address.ts';
 import type { BindAddress } from '../../api/bind-address.ts';
 import { durations } from '../../api/durations.ts';
+import { addObject } from '../add-object.ts';
+import { addSecretSource } from '../secrets/add-secret-source.ts';
 import { bindAddressOf } from './bind-address.ts';
 import { defaultPorts } from './names.ts';
-import type { EnvVar, ResourceRequirements, Toleration, WorkloadProps } from './props.ts';
+import type { EnvVar, PullSecret, ResourceRequirements, Toleration, WorkloadProps } from './props.ts';
 
 /** What differs between hub and agent. */
 export interface WorkloadOptions {
@@ -43,13 +44,19 @@ const baseTolerations: readonly Toleration[] = [
   { key: 'cattle.io/os', operator: 'Equal', value: 'linux', effect: 'NoSchedule' },
 ];
 
-/** The Deployment as a construct. */
+/** As pods refer to it. */
+interface NamedSecret {
+  readonly name: string | undefined;
+}
+
+/** The Deployment as a construct, and what makes its pull Secrets. */
 export function addDeployment(scope: Construct, options: WorkloadOptions, props: WorkloadProps): void {
-  new ApiObject(scope, 'deployment', deployment(options, props));
+  const pullSecrets = addPullSecrets(scope, options.namespace, props.imagePullSecrets ?? []);
+  addObject(scope, 'deployment', deployment(options, props, pullSecrets));
 }
 
 /** Fields that Kubernetes would not store (empty, false) are left out. */
-function deployment(options: WorkloadOptions, props: WorkloadProps) {
+function deployment(options: WorkloadOptions, props: WorkloadProps, pullSecrets: readonly NamedSecret[]) {
   const { name, namespace, labels } = options;
   return {
     apiVersion: 'apps/v1',
@@ -64,10 +71,21 @@ function deployment(options: WorkloadOptions, props: WorkloadProps) {
           labels: { app: name },
           ...(options.podAnnotations === undefined ? {} : { annotations: options.podAnnotations }),
         },
-        spec: podSpec(options, props),
+        spec: podSpec(options, props, pullSecrets),
       },
     },
   };
+}
+
+function addPullSecrets(scope: Construct, namespace: string, secrets: readonly PullSecret[]): NamedSecret[] {
+  return secrets.map((secret, index) => {
+    if (typeof secret === 'string') return { name: secret };
+    if (!('externalSecret' in secret) && !('sealedSecret' in secret)) return { name: secret.name };
+    const where = `imagePullSecrets[${index}]`;
+    // No default name: several may be made, and which one is which must not depend on their order.
+    const wanted = { name: '', namespace, key: '.dockerconfigjson', type: 'kubernetes.io/dockerconfigjson', where };
+    return { name: addSecretSource(scope, `pull-secret-${index}`, secret, wanted) };
+  });
 }
 
 /**
@@ -81,10 +99,8 @@ function strategy(hostNetwork: boolean) {
     : { type: 'RollingUpdate', rollingUpdate: { maxSurge: '25%', maxUnavailable: '25%' } };
 }
 
-function podSpec(options: WorkloadOptions, props: WorkloadProps) {
-  const pullSecrets = uniqueSorted(
-    (props.imagePullSecrets ?? []).map((secret) => ({ name: typeof secret === 'string' ? secret : secret.name })),
-  );
+function podSpec(options: WorkloadOptions, props: WorkloadProps, given: readonly NamedSecret[]) {
+  const pullSecrets = uniqueSorted(given);
   return {
     serviceAccountName: options.serviceAccount,
     // Said here because the namespace's default may be off, and without it the program has no identity.

@@ -1,6 +1,6 @@
 /** A ValidatingAdmissionPolicy with its binding. Kubernetes 1.30 and newer. */
-import { ApiObject } from 'cdk8s';
 import type { Construct } from 'constructs';
+import { addObject } from '../add-object.ts';
 
 const apiVersion = 'admissionregistration.k8s.io/v1';
 
@@ -36,7 +36,7 @@ export function cel(text: string): string {
 /** The policy, and a binding of the same name that makes it deny everywhere. */
 export function addPolicy(scope: Construct, policy: Policy, labels: Readonly<Record<string, string>>): void {
   const metadata = { name: policy.name, labels };
-  new ApiObject(scope, `policy:${policy.name}`, {
+  addObject(scope, `policy:${policy.name}`, {
     apiVersion,
     kind: 'ValidatingAdmissionPolicy',
     metadata,
@@ -51,7 +51,7 @@ export function addPolicy(scope: Construct, policy: Policy, labels: Readonly<Rec
       validations: policy.validations.map((validation) => ({ ...validation, reason: 'Forbidden' })),
     },
   });
-  new ApiObject(scope, `policy-binding:${policy.name}`, {
+  addObject(scope, `policy-binding:${policy.name}`, {
     apiVersion,
     kind: 'ValidatingAdmissionPolicyBinding',
     metadata,

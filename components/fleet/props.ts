@@ -2,6 +2,8 @@
 import type { BootstrapValues } from '../../api/fleet/bootstrap-values.ts';
 import type { HubAddress } from '../../api/fleet/hub-address.ts';
 import type { HubConfig } from '../../api/fleet/hub-config.ts';
+import type { ProtocolProps } from '../protocol.ts';
+import type { ExternalSecretSource, SealedSecretSource, SecretSource } from '../secrets/source.ts';
 
 /** One environment variable of a container; `valueFrom` as in Kubernetes. */
 export interface EnvVar {
@@ -26,14 +28,20 @@ export interface ResourceRequirements {
   readonly claims?: readonly Readonly<Record<string, unknown>>[];
 }
 
+/** A pull Secret: by its name, or with what makes it. */
+export type PullSecret = string | { readonly name?: string | undefined } | ExternalSecretSource | SealedSecretSource;
+
 /** What hub and agent have in common. */
-export interface WorkloadProps {
+export interface WorkloadProps extends ProtocolProps {
   /** Container image. Required. */
   readonly image: string;
   /** `Always`, `IfNotPresent` or `Never`. Default: what Kubernetes takes for the image's tag. */
   readonly imagePullPolicy?: string;
-  /** Names of Secrets in the workload's namespace. Order has no meaning. Default: none. */
-  readonly imagePullSecrets?: readonly (string | { readonly name?: string | undefined })[];
+  /**
+   * Names of Secrets in the workload's namespace, or how External Secrets or Sealed Secrets make one there (of type
+   * `kubernetes.io/dockerconfigjson`; `externalSecret.name` is then required). Order has no meaning. Default: none.
+   */
+  readonly imagePullSecrets?: readonly PullSecret[];
   /** Pods; the one that holds the Lease works, the others stand by. Default: 1. */
   readonly replicas?: number;
   /** Added to the container's environment; a name that muster sets itself is overridden. Default: none. */
@@ -44,6 +52,12 @@ export interface WorkloadProps {
   readonly resources?: ResourceRequirements;
   /** Use the node's network, with strategy Recreate so that two pods never want one port. Default: false. */
   readonly hostNetwork?: boolean;
+  /**
+   * Let manifests hold a credential in clear, such as `bootstrap`, for those who apply them without committing them.
+   * Default: false; such a manifest is refused with SECRET_IN_CLEAR. The functions `synth…` do not look at it: they
+   * return objects and write no file.
+   */
+  readonly allowSecrets?: boolean;
 }
 
 /** Scheduling of the agent, as in `spec.agentSchedulingCustomization` of a Cluster. */
@@ -92,6 +106,12 @@ export interface AgentProps extends WorkloadProps {
   readonly hubAddress?: HubAddress;
   /** Values of a registration token. Given: the manifests hold a credential, so do not commit them to Git. */
   readonly bootstrap?: BootstrapValues;
+  /**
+   * What makes Secret `fleet-agent-bootstrap` of the agent's namespace, instead of `bootstrap`. An ExternalSecret takes the
+   * token's whole values file as one entry (key `values`); with `extract`, an entry with its keys. Default: nobody here;
+   * the agent waits for the Secret.
+   */
+  readonly bootstrapSecret?: SecretSource;
   /** Restarts the agent when it changes (a Cluster's `spec.redeployAgentGeneration`). Default: none. */
   readonly redeployGeneration?: number;
   /**
