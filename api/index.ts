@@ -6,6 +6,7 @@ export * from './duration.ts';
 export { durations } from './durations.ts';
 export * from './errors.ts';
 export * as fleet from './fleet/index.ts';
+export * as multicluster from './multicluster/index.ts';
 export * from './kubernetes/core.ts';
 export { checkName, isDnsLabel, isDnsSubdomain } from './kubernetes/names.ts';
 export * from './kubernetes/rbac.ts';

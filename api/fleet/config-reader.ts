@@ -5,8 +5,11 @@
 import { parseGoDuration } from '../duration.ts';
 import { MusterError } from '../errors.ts';
 
-/** What a field may hold. Returns undefined when `value` does not fit. */
-export type Reader = (value: unknown) => unknown;
+/**
+ * What a field may hold. Returns undefined when `value` does not fit; `warn` is for what is wrong with a value that is
+ * taken all the same.
+ */
+export type Reader = (value: unknown, warn: (problem: string) => void) => unknown;
 
 export const readText: Reader = (value) => (typeof value === 'string' ? value : undefined);
 export const readFlag: Reader = (value) => (typeof value === 'boolean' ? value : undefined);
@@ -90,7 +93,7 @@ function readObject(
     const at = `${path}${field}`;
     const read =
       typeof reader === 'function'
-        ? reader(given)
+        ? reader(given, (problem) => warnings.push(`${at}.${problem}`))
         : isObject(given)
           ? readObject(given, reader, `${at}.`, warnings)
           : undefined;

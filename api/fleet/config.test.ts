@@ -27,6 +27,18 @@ const full: HubConfig = {
     branch: 'b',
     paths: 'p',
   },
+  inventory: {
+    clusterProfiles: false,
+    argoCD: {
+      namespace: 'argocd',
+      selector: { matchLabels: { env: 'prod' }, matchExpressions: [{ key: 'tier', operator: 'Exists' }] },
+      namespaces: ['apps'],
+      clusterRole: 'system:aggregate-to-edit',
+      project: 'stores',
+      tokenTTL: '1h',
+      suspend: false,
+    },
+  },
   gitClientTimeout: '30s',
   webhookReceiverURL: 'https://hook.example',
   githubURLPrefix: 'https://git.example',
@@ -40,6 +52,35 @@ describe('hub configuration', () => {
   it('given another order, when it is written, then the text is the same', () => {
     const reversed = Object.fromEntries(Object.entries(full).reverse()) as HubConfig;
     expect(formatHubConfig(reversed)).toBe(formatHubConfig(full));
+  });
+
+  it('given settings of Argo CD that cannot be used, when they are read, then the option is suspended, not widened or dropped', () => {
+    const read = (argoCD: unknown) => parseHubConfig(JSON.stringify({ inventory: { argoCD } }));
+    expect(read({ namespace: 'argocd', selectors: {} })).toEqual({
+      config: { inventory: { argoCD: { namespace: '', suspend: true } } },
+      warnings: [expect.stringMatching(/^inventory\.argoCD\.selectors is not known; what Argo CD was given stays/)],
+    });
+    const problemsOf = (argoCD: object): string[] =>
+      read({ namespace: 'argocd', ...argoCD }).warnings.map((line) => line.replace(/;.*/, '').split(' ')[0] ?? '');
+    expect(problemsOf({ namespace: undefined })).toEqual(['inventory.argoCD.namespace']);
+    expect(problemsOf({ namespace: 'Not A Name', tokenTTL: '5m', clusterRole: 'a/b' })).toEqual([
+      'inventory.argoCD.namespace',
+      'inventory.argoCD.tokenTTL',
+      'inventory.argoCD.clusterRole',
+    ]);
+    for (const namespaces of [[], ['Not A Name'], 'apps']) {
+      expect(problemsOf({ namespaces })).toEqual(['inventory.argoCD.namespaces']);
+    }
+    for (const selector of [
+      'env=prod',
+      { env: 'prod' },
+      { matchLabels: { env: 1 } },
+      { matchExpressions: [{ key: 'env', operator: 'Equals', values: ['prod'] }] },
+      { matchExpressions: [{ key: 'env', operator: 'In' }] },
+    ]) {
+      expect(problemsOf({ selector })).toEqual(['inventory.argoCD.selector']);
+    }
+    expect(read({ namespace: 'argocd', selector: {}, tokenTTL: '10m' }).warnings).toEqual([]);
   });
 
   it('given fields that cannot be used, when it is read, then each is left out with a warning', () => {

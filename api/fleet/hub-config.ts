@@ -9,6 +9,8 @@ import {
   readText,
   readTextMap,
 } from './config-reader.ts';
+import type { InventoryConfig } from './inventory-config.ts';
+import { inventoryReaders } from './inventory-config.ts';
 
 /** `system-store`: the agent drops the CA when the system trusts the hub anyway. `strict`: only the given CA counts. */
 export type AgentTLSMode = 'system-store' | 'strict';
@@ -52,6 +54,8 @@ export interface HubConfig {
   };
   /** true: tokens without ttl are refused. muster's own; the environment variable of Fleet does the same. */
   readonly registrationTokenTTLRequired?: boolean;
+  /** Where registered clusters are published. muster's own. */
+  readonly inventory?: InventoryConfig;
   readonly gitClientTimeout?: string;
   readonly webhookReceiverURL?: string;
   readonly githubURLPrefix?: string;
@@ -88,6 +92,7 @@ const fields: Readers = {
     branch: readText,
     paths: readText,
   },
+  inventory: inventoryReaders,
   gitClientTimeout: readDuration,
   webhookReceiverURL: readText,
   githubURLPrefix: readText,

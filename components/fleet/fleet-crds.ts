@@ -3,15 +3,25 @@ import { Chart } from 'cdk8s';
 import type { Construct } from 'constructs';
 import { toCustomResourceDefinition } from '../../api/crd.ts';
 import { fleetDescriptors } from '../../api/fleet/index.ts';
+import { clusterProfileDescriptor } from '../../api/multicluster/cluster-profile.ts';
 import type { KubeObject } from '../../api/resource.ts';
 import { addObject } from '../add-object.ts';
 import { synthesize } from './synthesize.ts';
 
-/** One CustomResourceDefinition per Fleet kind; no props, because a CRD is the same for everyone. */
+/** Kinds of others that come along on request. */
+export interface CrdsProps {
+  /**
+   * ClusterProfile of SIG Multicluster, which the hub publishes clusters as. Others may have installed it: do not apply
+   * it over theirs. Default: false.
+   */
+  readonly clusterProfiles?: boolean;
+}
+
+/** One CustomResourceDefinition per Fleet kind. */
 export class FleetCrds extends Chart {
-  constructor(scope: Construct, id: string) {
+  constructor(scope: Construct, id: string, { clusterProfiles = false }: CrdsProps = {}) {
     super(scope, id);
-    for (const descriptor of fleetDescriptors) {
+    for (const descriptor of [...fleetDescriptors, ...(clusterProfiles ? [clusterProfileDescriptor] : [])]) {
       const { apiVersion, kind, metadata, spec } = toCustomResourceDefinition(descriptor);
       addObject(this, descriptor.plural, { apiVersion, kind, metadata, spec });
     }
@@ -19,6 +29,6 @@ export class FleetCrds extends Chart {
 }
 
 /** CustomResourceDefinitions of all Fleet kinds that muster knows, sorted by name. */
-export function synthCrds(): KubeObject[] {
-  return synthesize((app) => new FleetCrds(app, 'crds'));
+export function synthCrds(props: CrdsProps = {}): KubeObject[] {
+  return synthesize((app) => new FleetCrds(app, 'crds', props));
 }

@@ -3,9 +3,10 @@
  * may do as before. Each policy denies what it does not know, and an error while evaluating it denies as well.
  */
 import { group as fleet, labels } from '../../api/fleet/constants.ts';
+import { profilesPolicy } from './hub-inventory.ts';
 import { grantRoles, hubNames, policyNames, workspaceLabel } from './names.ts';
 import { cel } from './policy.ts';
-import type { Policy } from './policy.ts';
+import type { NamedExpression, Policy } from './policy.ts';
 
 /** The namespaces that the policies name. */
 export interface HubNamespaces {
@@ -23,16 +24,17 @@ const isClusterNamespace = (object: string): string =>
 
 const isWorkspace = `namespaceObject.metadata.?labels[?${cel(workspaceLabel)}].orValue("") == "true"`;
 
+/** Match condition: the request is the hub's. */
+export function isTheHub(system: string): NamedExpression {
+  const user = `system:serviceaccount:${system}:${hubNames.serviceAccount}`;
+  return { name: 'is-the-hub', expression: `request.userInfo.username == ${cel(user)}` };
+}
+
 /** All policies on the hub. */
 export function hubPolicies(namespaces: HubNamespaces): Policy[] {
-  const hub = {
-    name: 'is-the-hub',
-    expression: `request.userInfo.username == ${cel(`system:serviceaccount:${namespaces.system}:${hubNames.serviceAccount}`)}`,
-  };
-  return [roles(namespaces), bindings(namespaces), scope(namespaces), namespacesPolicy()].map((policy) => ({
-    ...policy,
-    matchConditions: [hub],
-  }));
+  const hub = isTheHub(namespaces.system);
+  const fences = [roles(namespaces), bindings(namespaces), scope(namespaces), namespacesPolicy(), profilesPolicy()];
+  return fences.map((policy) => ({ ...policy, matchConditions: [hub] }));
 }
 
 /** Three shapes of Role, each with one rule: nothing that the hub grants reaches further than one kind or one name. */

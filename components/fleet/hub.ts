@@ -18,7 +18,8 @@ import { checkProtocol } from '../protocol.ts';
 import { refuseSecretsInClearBelow } from '../secrets/in-clear-below.ts';
 import { agentPolicies } from './agent-policies.ts';
 import { addBinding, addRole } from './chart-rbac.ts';
-import { hubPolicies } from './hub-policies.ts';
+import { addArgoCDRights } from './hub-inventory.ts';
+import { hubPolicies, isTheHub } from './hub-policies.ts';
 import {
   bootstrapRules,
   bundleDeploymentRules,
@@ -72,6 +73,8 @@ export class Hub extends Construct {
     const config = hubConfig(props);
     this.addConfig(system, config);
     if (local !== undefined) this.addLocalAgent(system, local, config.agentImage ?? props.image);
+    const { argoCD } = config.inventory ?? {};
+    if (argoCD !== undefined) addArgoCDRights(this, { system, argoCD }, isTheHub(system));
     addDeployment(
       this,
       {

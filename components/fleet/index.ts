@@ -2,7 +2,7 @@
 export { Agent } from './agent.ts';
 export { ClusterGroup, synthClusterGroup, type ClusterGroupProps, type IClusterGroup } from './cluster-group.ts';
 export { FleetAgent, synthAgent } from './fleet-agent.ts';
-export { FleetCrds, synthCrds } from './fleet-crds.ts';
+export { FleetCrds, synthCrds, type CrdsProps } from './fleet-crds.ts';
 export { FleetHub, synthHub } from './fleet-hub.ts';
 export { GitRepo, synthGitRepo, type GitRepoProps } from './git-repo.ts';
 export { Hub } from './hub.ts';

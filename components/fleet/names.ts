@@ -29,6 +29,8 @@ export const hubNames = {
   localAgent: 'muster-hub-local-agent',
   /** Role and RoleBinding in the workspace of the hub's own cluster. */
   bootstrap: 'muster-hub-bootstrap',
+  /** Role and RoleBinding in the namespace of Argo CD. */
+  argoCD: 'muster-hub-argocd',
 } as const;
 
 /** ValidatingAdmissionPolicies, each with a binding of the same name. */
@@ -41,6 +43,10 @@ export const policyNames = {
   hubScope: 'muster-hub-scope',
   /** Namespaces that the hub may make, change and delete. */
   hubNamespaces: 'muster-hub-namespaces',
+  /** ClusterProfiles that the hub may write. */
+  hubProfiles: 'muster-hub-profiles',
+  /** Secrets that the hub may write in the namespace of Argo CD. */
+  hubArgoCD: 'muster-hub-argocd',
   /** What an agent may say in the status of its Cluster. */
   agentStatus: 'muster-agent-status',
   /** Whose tokens an agent may issue. */

@@ -1,6 +1,7 @@
 /** Schema of `HubRelease.config`: every field of the hub's ConfigMap, and nothing that the hub would drop unseen. */
 import { z } from 'zod';
 import type { HubConfig } from '../../api/fleet/hub-config.ts';
+import { argoCDProblems } from '../../api/fleet/inventory-config.ts';
 import { goDuration } from '../../api/schema.ts';
 import { label } from '../inputs.ts';
 
@@ -8,6 +9,14 @@ const text = z.string().min(1);
 const anyText = z.string();
 const duration = goDuration('').optional();
 const count = z.string().regex(/^[1-9][0-9]*$/, 'must be a number above zero, as text');
+
+/** The same words as in the hub's own warnings, at the field that they are about. */
+const argoCD = z.record(z.string(), z.unknown()).superRefine((value, context) => {
+  for (const problem of argoCDProblems(value)) {
+    const [field = '', ...words] = problem.split(' ');
+    context.addIssue({ code: 'custom', path: [field], message: words.join(' ') });
+  }
+});
 
 /** Typed by the wire: a field that is added there has to be added here. */
 const fields = {
@@ -37,6 +46,7 @@ const fields = {
       paths: anyText.optional(),
     })
     .optional(),
+  inventory: z.strictObject({ clusterProfiles: z.boolean().optional(), argoCD: argoCD.optional() }).optional(),
   gitClientTimeout: duration,
   webhookReceiverURL: anyText.optional(),
   githubURLPrefix: anyText.optional(),
