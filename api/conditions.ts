@@ -76,6 +76,10 @@ export const conditionTypes = {
   online: 'AgentReachable',
   /** Cluster: another agent claims its clientID while its own reports; absent otherwise. */
   contested: 'Contested',
+  /** Cluster: why it is not published as a ClusterProfile; absent when it is, or need not be. */
+  profilePublished: 'ClusterProfilePublished',
+  /** Cluster: Argo CD has a Secret with a credential of its own for it; absent when it should have none. */
+  argoCDPublished: 'ArgoCDPublished',
   /** Cluster, bundles (Fleet): everything that it should run, runs. */
   ready: 'Ready',
   /** ClusterRegistration: the policy let the request pass. */
@@ -129,6 +133,8 @@ export const reasons = {
   kubeconfigInvalid: 'KubeconfigInvalid',
   kubeconfigRefused: 'KubeconfigRefused',
   hubAddressMissing: 'HubAddressMissing',
+  noKubeconfig: 'NoKubeconfig',
+  ownCluster: 'OwnCluster',
   clusterUnreachable: 'ClusterUnreachable',
   clusterUntrusted: 'ClusterUntrusted',
   clusterUnauthorized: 'ClusterUnauthorized',

@@ -11,6 +11,8 @@ export const conditionMeanings: Readonly<Record<ConditionType, string>> = {
   Registered: 'Cluster: a request was granted; the agent has its credential or can fetch it.',
   AgentReachable: 'Cluster: the agent reported no longer ago than it should have.',
   Contested: 'Cluster: another agent asks to be registered as this cluster while its own agent reports.',
+  ClusterProfilePublished: 'Cluster: False while it cannot be published as a ClusterProfile; not there when it is.',
+  ArgoCDPublished: 'Cluster: Argo CD has a Secret for it, with a credential of its own.',
   Ready: 'Everything that should be there is there and ready.',
   Accepted: 'ClusterRegistration: the policy of the hub let it pass.',
   Granted: 'ClusterRegistration: rights are in place and the credential is published.',
@@ -128,6 +130,14 @@ export const reasonMeanings: Readonly<Record<Reason, Meaning>> = {
   HubAddressMissing: {
     meaning: 'The hub does not know under which address agents reach it.',
     action: 'Set `apiServerURL` in its configuration, or in the Secret with the kubeconfig.',
+  },
+  NoKubeconfig: {
+    meaning: 'The hub has no kubeconfig of the cluster, so it cannot make a credential there.',
+    action: 'Give the Cluster a `kubeConfigSecret`, or leave it out by the selector in the configuration.',
+  },
+  OwnCluster: {
+    meaning: 'It is the cluster that hub and Argo CD run in.',
+    action: 'Nothing; Argo CD reaches it as `in-cluster`.',
   },
   ClusterUnreachable: {
     meaning: 'No connection to the cluster.',

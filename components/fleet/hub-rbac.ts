@@ -10,6 +10,8 @@
  */
 import type { PolicyRule } from '../../api/kubernetes/rbac.ts';
 import { group as fleet, configMapNames } from '../../api/fleet/constants.ts';
+import { clusterProfileDefinition } from '../../api/multicluster/kinds.ts';
+import { group as multicluster } from '../../api/multicluster/constants.ts';
 import { grantRoles } from './names.ts';
 
 const core = '';
@@ -77,6 +79,16 @@ export const hubClusterRules: readonly PolicyRule[] = [
   { apiGroups: [rbac], resources: ['clusterroles'], resourceNames: Object.values(grantRoles), verbs: ['bind'] },
   // Proof that a grant is effective before its credential is published.
   { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+  // Registered clusters are published where the kind is installed. Whose profiles: policy muster-hub-profiles.
+  { apiGroups: [multicluster], resources: ['clusterprofiles'], verbs: [...read, 'create', 'patch', 'delete'] },
+  { apiGroups: [multicluster], resources: ['clusterprofiles/status'], verbs: ['patch'] },
+  // Whether kinds of others are installed, and in which version; by name, no other definitions.
+  {
+    apiGroups: ['apiextensions.k8s.io'],
+    resources: ['customresourcedefinitions'],
+    resourceNames: [clusterProfileDefinition],
+    verbs: read,
+  },
   // Why something is stuck, beside the object, in whichever namespace it is.
   { apiGroups: [core, 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
 ];
@@ -118,6 +130,8 @@ export const localAgentRules: readonly PolicyRule[] = [
 export const bootstrapRules: readonly PolicyRule[] = [
   // ClusterGroup default, which selects that cluster.
   { apiGroups: [fleet], resources: ['clustergroups'], verbs: ['create', 'patch'] },
+  // GitRepo bootstrap, when the configuration names a repository.
+  { apiGroups: [fleet], resources: ['gitrepos'], verbs: ['create', 'patch', 'delete'] },
 ];
 
 /** ClusterRole fleet-bundle-deployment, bound in a cluster namespace (Fleet: data of the agent management controller). */
@@ -148,4 +162,6 @@ export const credentialRenewalRules: readonly PolicyRule[] = [
   ...bundleDeploymentRules,
   // The agent's next token. Whose and for how long: policy muster-agent-tokens.
   { apiGroups: [core], resources: ['serviceaccounts/token'], verbs: ['create'] },
+  // Word from the hub: on the agent's account, which it watches. Other accounts of this namespace are its own former ones.
+  { apiGroups: [core], resources: ['serviceaccounts'], verbs: ['watch'] },
 ];
