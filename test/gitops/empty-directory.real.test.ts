@@ -1,0 +1,132 @@
+/**
+ * From an empty Git directory to registered clusters, with the commands of examples/gitops-kubectl and nothing else: git,
+ * `muster synth` and kubectl. Hub and agents run as the pods that the manifests ask for.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { Clusters } from '../../api/fleet/kinds.ts';
+import { isTrue } from '../../api/conditions.ts';
+import type { KubeObject } from '../../api/resource.ts';
+import { collectSecrets, findSecrets, secretsIn } from '../e2e/secret-scan.ts';
+import { addSettings, onThisMachine } from './machine.ts';
+import { createRepository, examples } from './repository.ts';
+import type { Repository } from './repository.ts';
+import { shellBlocks } from './shell.ts';
+import { startStage } from './stage.ts';
+import type { Stage } from './stage.ts';
+
+const [write = '', apply = '', handOver = '', see = ''] = shellBlocks(join(examples, 'gitops-kubectl', 'README.md'));
+const written = {
+  hub: ['crds.yaml', 'east.yaml', 'hub.yaml', 'store-17.yaml', 'token.yaml'],
+  'store-17': ['agent.yaml'],
+} as const;
+const folders = ['hub', 'store-17'] as const;
+type Folder = (typeof folders)[number];
+
+let stage: Stage;
+let repository: Repository;
+const secrets = new Set<string>();
+const stop = new AbortController();
+
+beforeAll(async () => {
+  stage = await startStage('empty-directory');
+  for (const admin of [stage.hubAdmin, stage.edgeAdmin]) await collectSecrets(admin, secrets, stop.signal);
+  for (const { plane } of [stage.hub, stage.edge]) secretsIn(plane.kubeconfig).forEach((found) => secrets.add(found));
+  repository = await createRepository(stage.env, { name: 'gitops-kubectl', files: ['settings'] });
+  const { hub, edge } = stage;
+  const pulled = { imagePullPolicy: 'Never' };
+  addSettings(repository.path('settings/hub.yaml'), {
+    ...pulled,
+    ...onThisMachine('hub', hub.plane.server),
+    config: { agentImagePullPolicy: 'Never' },
+  });
+  addSettings(repository.path('settings/agent.yaml'), { ...pulled, ...onThisMachine('agent', edge.plane.server) });
+  // Both agents live in one cluster here, so one of them moves to another namespace.
+  addSettings(repository.path('settings/east.yaml'), {
+    agent: { ...onThisMachine('agent', edge.plane.server, 1000), namespace: 'east-system' },
+  });
+}, 180_000);
+afterAll(async () => {
+  stop.abort();
+  await stage?.close();
+});
+
+const objectsOf = (folder: Folder): KubeObject[] =>
+  written[folder].flatMap((file) =>
+    parseAllDocuments(readFileSync(repository.path(`${folder}/${file}`), 'utf8')).map(
+      (document) => document.toJS() as KubeObject,
+    ),
+  );
+
+/** What is stored for each object of a folder; a generation stands for the spec of an object whose status moves. */
+async function stored(folder: Folder): Promise<string[]> {
+  const text = await repository.run(`kubectl --context ${folder} get --output json --filename ${folder}`);
+  const { items } = JSON.parse(text) as { items: KubeObject[] };
+  return items.map(({ kind, metadata: { namespace = '', name = '', uid = '', generation, resourceVersion = '' } }) =>
+    [kind, namespace, name, uid, generation ?? resourceVersion].join(' '),
+  );
+}
+
+describe('an empty Git directory', () => {
+  it('holds the manifests after the first step, and the same bytes after the next', async () => {
+    await repository.run(write);
+    for (const folder of folders) expect(readdirSync(repository.path(folder)).sort()).toEqual([...written[folder]]);
+    await repository.commit('A hub, east and store-17');
+    expect(await repository.status()).toBe('');
+
+    await repository.run(write);
+    expect(await repository.status()).toBe('');
+  }, 60_000);
+
+  it('has what the example shows', () => {
+    const example = (file: string) => readFileSync(join(examples, 'gitops-kubectl', 'hub', file), 'utf8');
+    for (const file of ['store-17.yaml', 'token.yaml'])
+      expect(readFileSync(repository.path(`hub/${file}`), 'utf8')).toBe(example(file));
+    // Settings of this machine stand in the manifest of east.
+    expect(parseAllDocuments(example('east.yaml'))).toHaveLength(1);
+  });
+
+  it('becomes a hub with two registered clusters', async () => {
+    await repository.run(apply);
+    await repository.run(handOver);
+    const seen = await repository.run(see);
+
+    expect(seen).toMatch(/^east /m);
+    expect(seen).toMatch(/^store-17 /m);
+    const { items } = await stage.hubAdmin.list(Clusters, { namespace: 'fleet-default' });
+    expect(items.map(({ metadata, status }) => [metadata.name, isTrue(status?.conditions, 'Ready')])).toEqual([
+      ['east', true],
+      ['store-17', true],
+    ]);
+    for (const { status } of items) expect(Date.parse(status?.agent?.lastSeen ?? '')).toBeGreaterThan(0);
+  }, 180_000);
+
+  it('is applied again, plain and server-side, and changes nothing', async () => {
+    for (const folder of folders) {
+      const before = await stored(folder);
+      expect(before).toHaveLength(objectsOf(folder).length);
+
+      const plain = await repository.run(`kubectl --context ${folder} apply --filename ${folder}`);
+      expect(plain.split('\n').filter((line) => line !== '' && !line.endsWith(' unchanged'))).toEqual([]);
+      expect(await repository.run(`kubectl --context ${folder} diff --filename ${folder}`)).toBe('');
+      expect(await stored(folder)).toEqual(before);
+
+      const serverSide = `kubectl --context ${folder} apply --server-side --filename ${folder}`;
+      await repository.run(serverSide);
+      const after = await stored(folder);
+      await repository.run(serverSide);
+      expect(await repository.run(`kubectl --context ${folder} diff --server-side --filename ${folder}`)).toBe('');
+      expect(await stored(folder)).toEqual(after);
+    }
+  }, 120_000);
+
+  it('holds no secret, in no commit', async () => {
+    // Two administrators, the token of the stores and of east, a credential of each agent.
+    expect(secrets.size).toBeGreaterThanOrEqual(6);
+    const text = await repository.run('git add --all && git grep --cached "" && git log --all --patch');
+    expect(text).toContain('kind: ClusterRegistrationToken');
+    expect(findSecrets(secrets, 'the repository', text)).toEqual([]);
+  });
+});
