@@ -90,6 +90,8 @@ export const conditionTypes = {
   issued: 'Issued',
   /** Any: it is being removed; the message tells what is left. */
   detached: 'Detached',
+  /** RegistrationRule: other rules select the same sources; absent otherwise. */
+  overlapping: 'Overlapping',
   /** BundleDeployment (Fleet). */
   deployed: 'Deployed',
   installed: 'Installed',
@@ -106,6 +108,7 @@ export const reasons = {
   waitingForToken: 'WaitingForToken',
   waitingForAgent: 'WaitingForAgent',
   waitingForHeartbeat: 'WaitingForHeartbeat',
+  agentNotRunning: 'AgentNotRunning',
   checkedIn: 'CheckedIn',
   heartbeatOverdue: 'HeartbeatOverdue',
   deleting: 'Deleting',
@@ -141,6 +144,18 @@ export const reasons = {
   clusterForbidden: 'ClusterForbidden',
   notKubernetes: 'NotKubernetes',
   timedOut: 'TimedOut',
+  // rules and their sources
+  sourceKindMissing: 'SourceKindMissing',
+  namespaceNotOpen: 'NamespaceNotOpen',
+  workspaceNotOpen: 'WorkspaceNotOpen',
+  invalidName: 'InvalidName',
+  rulesOverlap: 'RulesOverlap',
+  suspended: 'Suspended',
+  sourcePaused: 'SourcePaused',
+  waitingForControlPlane: 'WaitingForControlPlane',
+  accessProviderMissing: 'AccessProviderMissing',
+  accessProviderRefused: 'AccessProviderRefused',
+  detachOverdue: 'DetachOverdue',
   error: 'Error',
 } as const;
 

@@ -18,6 +18,7 @@ export const conditionMeanings: Readonly<Record<ConditionType, string>> = {
   Granted: 'ClusterRegistration: rights are in place and the credential is published.',
   Issued: 'ClusterRegistrationToken: the Secret with the values is complete.',
   Detached: 'The object is being removed; the message tells what is left.',
+  Overlapping: 'RegistrationRule: other rules select the same sources; absent otherwise.',
   Deployed: 'BundleDeployment: outcome of helm.',
   Installed: 'BundleDeployment: False when the files themselves are wrong, so that trying again is no use.',
   Monitored: 'BundleDeployment: outcome of the comparison with what runs.',
@@ -45,6 +46,10 @@ export const reasonMeanings: Readonly<Record<Reason, Meaning>> = {
   WaitingForHeartbeat: {
     meaning: 'The agent is registered and has not reported yet.',
     action: 'If it lasts, look at the events of the agent downstream.',
+  },
+  AgentNotRunning: {
+    meaning: 'The agent was installed and does not run; the message has what its pods say downstream.',
+    action: 'Correct what it names: the image, the pull Secret, tolerations, or a port that is taken on the node.',
   },
   CheckedIn: { meaning: 'The agent reports as it should.', action: nothing },
   HeartbeatOverdue: {
@@ -160,5 +165,40 @@ export const reasonMeanings: Readonly<Record<Reason, Meaning>> = {
     action: 'See [NOT_KUBERNETES](../errors.md#not_kubernetes).',
   },
   TimedOut: { meaning: 'The cluster did not answer in time.', action: 'See [TIMEOUT](../errors.md#timeout).' },
+  SourceKindMissing: {
+    meaning: 'The kind of object that the rule registers is not installed.',
+    action: 'Install it (Cluster API, or the ClusterProfile API); the rule begins by itself.',
+  },
+  NamespaceNotOpen: {
+    meaning: 'The hub may not read Secrets in the namespace of the source.',
+    action: 'Label the namespace `muster.dev/source=true`, or exclude it by `spec.namespaceSelector` of the rule.',
+  },
+  WorkspaceNotOpen: {
+    meaning: 'The namespace that registrations should go to is no workspace.',
+    action: 'Label the namespace `muster.dev/workspace=true`, or name another in `spec.registration.workspace`.',
+  },
+  InvalidName: {
+    meaning: 'What a rule makes of the source is no name for a registration.',
+    action: 'Change `spec.registration.name` of the rule, as the message says.',
+  },
+  RulesOverlap: {
+    meaning: 'Several rules select the same sources.',
+    action: 'Nothing, if it is meant; else narrow the selectors, or set `spec.priority`.',
+  },
+  Suspended: { meaning: 'The rule is suspended.', action: 'Remove `spec.suspend` to go on.' },
+  SourcePaused: { meaning: 'The source is paused.', action: 'Resume it; its registration follows.' },
+  WaitingForControlPlane: { meaning: 'The cluster of the source cannot be used yet.', action: nothing },
+  AccessProviderMissing: {
+    meaning: 'The ClusterProfile does not say how its cluster is reached, or not in the wanted way.',
+    action: 'See which providers its status names; the rule chooses by `spec.source.clusterProfile.accessProvider`.',
+  },
+  AccessProviderRefused: {
+    meaning: 'The access provider needs a program to be run on the hub.',
+    action: 'Offer the credential in a Secret (kubeconfig-secretreader or secretreader).',
+  },
+  DetachOverdue: {
+    meaning: 'A source was let go although its cluster was not detached in time.',
+    action: 'See why the Cluster that the message names is still being removed.',
+  },
   Error: { meaning: 'Something else went wrong.', action: 'See the message; the hub goes on trying.' },
 };

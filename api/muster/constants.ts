@@ -26,6 +26,12 @@ export const annotations = {
   sourceUid: 'muster.dev/source-uid',
   /** `namespace/name/key`, and `/context` unless the current one is meant: where the kubeconfig of the source is. */
   kubeconfig: 'muster.dev/kubeconfig',
+  /** Where the cluster is, when the Secret holds only a token. JSON of `cluster` of a kubeconfig, without credentials. */
+  endpoint: 'muster.dev/endpoint',
+  /** Which labels, annotations and fields the rule has set; others are nobody's concern. JSON. */
+  applied: 'muster.dev/applied',
+  /** `true` while the registration is paused because its source is. */
+  sourcePaused: 'muster.dev/source-paused',
   /** What happens when the source goes, as the rule said last: the rule may be gone by then. JSON of `onSourceDeleted`. */
   onSourceDeleted: 'muster.dev/on-source-deleted',
   /** When the source was deleted or lost its rule, RFC 3339; only while a delay runs. */
@@ -51,5 +57,6 @@ export const defaults = {
   mode: 'Manager',
   name: '{name}',
   kubeconfigKey: 'value',
+  tokenTTL: '24h',
   onSourceDeleted: { action: 'Detach', delay: '0s', timeout: '60s' },
 } as const;

@@ -94,6 +94,14 @@ const registration = z
     labels: passed('labels').optional(),
     annotations: passed('annotations').optional(),
     agent: agent.optional(),
+    token: z
+      .object({
+        ttl: goDuration('How long a token may be used; a new one is made while the agent has not registered.').default(
+          defaults.tokenTTL,
+        ),
+      })
+      .describe('Token of the agent, in mode Agent: for one use, in the Secret that the registration names.')
+      .optional(),
     groups: z
       .object({
         by: z
