@@ -2,9 +2,10 @@ import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { renderReference } from './docs.ts';
 import { fleetDescriptors } from './fleet/index.ts';
+import { musterDescriptors } from './muster/index.ts';
 
 const docs = new URL('../docs/', import.meta.url).pathname;
-const files = renderReference(fleetDescriptors);
+const files = renderReference([...fleetDescriptors, ...musterDescriptors]);
 
 describe('the reference', () => {
   it.each(Object.entries(files))('docs/%s is what api/ says now (npm run docs writes it)', async (name, text) => {

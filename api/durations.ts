@@ -33,6 +33,10 @@ export const durations = {
   /** Back-off between failed attempts, with jitter, reset by success. */
   agentRetryFirst: 1_000,
   agentRetryLast: 60_000,
+  /** Longest pause before a broken watch for news of the hub is opened again: agents that lose their hub all do it then. */
+  agentListenRetry: 30_000,
+  /** An API server accepts tokens for ten seconds after their account is gone; asked sooner, it would say that all is well. */
+  agentAccountGone: 12_000,
   /** A token that could not be renewed is tried again at least this often; a day's token has eight hours for it. */
   agentRenewalRetryLongest: 3_600_000,
   /** Version and node count are read anew after this: they change rarely, and each look costs the edge two requests. */
@@ -150,11 +154,22 @@ export const durations = {
   /** First and longest pause before a failed import is tried again; a changed kubeconfig wakes it at once. */
   importRetryFirst: 1_000,
   importRetryLast: 5 * 60_000,
+  /** After an import, how soon and how often the hub looks why an agent does not come; pulling an image takes seconds. */
+  agentLookFirst: 10_000,
+  agentLookAgain: 2 * 60_000,
   /** How long deleting a Cluster tries to remove the agent from an edge that does not answer; then it lets go. */
   edgeDetachDeadline: 2 * 60_000,
+  /** Numbers of a rule are written this long after a change: hundreds of sources may change with it. */
+  ruleStatus: 500,
   /** Pause between those tries; doubled each time. */
   edgeDetachRetryFirst: 500,
   edgeDetachRetryLast: 15_000,
+  /** Token of Argo CD for one cluster, renewed after four fifths: a hub that is away for two hours ends no access. */
+  argoCDToken: 12 * 3_600_000,
+  /** All calls for such a token to one downstream API server: a broken one must not hold a worker for long. */
+  argoCDEdge: 20_000,
+  /** Least pause before it is renewed, whatever life the server gave it. */
+  argoCDRenewalLeast: 1_000,
   /** How long a token waits for the first list of its workspace's Secrets before it looks for itself. */
   workspaceOpen: 2_000,
   /** A client of a downstream cluster that was not used for this long is closed. */

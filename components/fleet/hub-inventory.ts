@@ -8,6 +8,7 @@ import type { PolicyRule } from '../../api/kubernetes/rbac.ts';
 import { clusterManager, group as multicluster, version } from '../../api/multicluster/constants.ts';
 import { argoCDClusterAnnotation, argoCDSecretType } from './argocd-names.ts';
 import { addBinding, addRole } from './chart-rbac.ts';
+import { onlyTheFinalizer } from './hub-sources.ts';
 import { hubNames, policyNames, workspaceLabel } from './names.ts';
 import { addPolicy, cel } from './policy.ts';
 import type { NamedExpression, Policy } from './policy.ts';
@@ -36,11 +37,14 @@ export function profilesPolicy(): Policy {
     ],
     validations: [
       {
-        expression: `request.operation == "DELETE" ? (${ours('oldObject')}) : (${ours('object')} && ${workspace})`,
+        expression:
+          `(request.operation == "DELETE" ? (${ours('oldObject')}) : (${ours('object')} && ${workspace})) || ` +
+          // those of others can be sources of registrations (hub-sources.ts)
+          `(request.operation == "UPDATE" && ${onlyTheFinalizer('?spec', '?status')})`,
         message: `the hub may only keep ClusterProfiles of cluster manager ${clusterManager}, in workspaces`,
       },
       {
-        expression: `request.operation != "UPDATE" || (${ours('oldObject')})`,
+        expression: `request.operation != "UPDATE" || (${ours('oldObject')}) || (${onlyTheFinalizer('?spec', '?status')})`,
         message: `the hub may only touch ClusterProfiles of cluster manager ${clusterManager}`,
       },
     ],

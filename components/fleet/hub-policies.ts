@@ -3,7 +3,9 @@
  * may do as before. Each policy denies what it does not know, and an error while evaluating it denies as well.
  */
 import { group as fleet, labels } from '../../api/fleet/constants.ts';
+import { labels as musterLabels } from '../../api/muster/constants.ts';
 import { profilesPolicy } from './hub-inventory.ts';
+import { sourceFences, sourceMarks } from './hub-sources.ts';
 import { grantRoles, hubNames, policyNames, workspaceLabel } from './names.ts';
 import { cel } from './policy.ts';
 import type { NamedExpression, Policy } from './policy.ts';
@@ -24,6 +26,8 @@ const isClusterNamespace = (object: string): string =>
 
 const isWorkspace = `namespaceObject.metadata.?labels[?${cel(workspaceLabel)}].orValue("") == "true"`;
 
+const isSource = `namespaceObject.metadata.?labels[?${cel(musterLabels.source)}].orValue("") == "true"`;
+
 /** Match condition: the request is the hub's. */
 export function isTheHub(system: string): NamedExpression {
   const user = `system:serviceaccount:${system}:${hubNames.serviceAccount}`;
@@ -34,7 +38,7 @@ export function isTheHub(system: string): NamedExpression {
 export function hubPolicies(namespaces: HubNamespaces): Policy[] {
   const hub = isTheHub(namespaces.system);
   const fences = [roles(namespaces), bindings(namespaces), scope(namespaces), namespacesPolicy(), profilesPolicy()];
-  return fences.map((policy) => ({ ...policy, matchConditions: [hub] }));
+  return [...[...fences, ...sourceFences()].map((policy) => ({ ...policy, matchConditions: [hub] })), sourceMarks(hub)];
 }
 
 /** Three shapes of Role, each with one rule: nothing that the hub grants reaches further than one kind or one name. */
@@ -101,12 +105,15 @@ function bindings({ system, registration }: HubNamespaces): Policy {
           `variables.clusterRole == ${cel(grantRoles.clusterStatus)} && ${isWorkspace} && ` +
           `${subjects}.all(subject, subject.namespace.startsWith("cluster-"))`,
       },
-      // The hub opens a namespace to itself, to no one else.
+      // The hub opens a namespace to itself, to no one else: where only sources are, to read Secrets.
       {
         name: 'hub',
         expression:
-          `variables.clusterRole == ${cel(grantRoles.hubNamespace)} && ${subjects}.all(subject, ` +
-          `subject.namespace == ${cel(system)} && subject.name == ${cel(hubNames.serviceAccount)})`,
+          `(variables.clusterRole == ${cel(grantRoles.hubSource)} || ` +
+          `(variables.clusterRole == ${cel(grantRoles.hubNamespace)} && (${isWorkspace} || ` +
+          `request.namespace == ${cel(registration)} || request.namespace.startsWith("cluster-")))) && ` +
+          `${subjects}.all(subject, subject.namespace == ${cel(system)} && ` +
+          `subject.name == ${cel(hubNames.serviceAccount)})`,
       },
       // Roles that the hub made: in a workspace or in the registration namespace, for accounts of tokens and agents.
       {
@@ -126,7 +133,7 @@ function bindings({ system, registration }: HubNamespaces): Policy {
           'variables.clusterWide ? variables.content : (variables.agent || variables.report || variables.hub || variables.role)',
         message:
           'the hub may bind: the roles of agents in their cluster namespaces and workspaces, fleet-content to agents, ' +
-          'muster-hub-namespace to itself, and Roles in workspaces and in the registration namespace',
+          'muster-hub-namespace and muster-hub-source to itself, and Roles in workspaces and in the registration namespace',
       },
     ],
   };
@@ -149,7 +156,10 @@ function scope({ registration }: HubNamespaces): Policy {
     ],
     validations: [
       {
-        expression: `request.namespace == ${cel(registration)} || ${isWorkspace} || ${isClusterNamespace('namespaceObject')}`,
+        expression:
+          `request.namespace == ${cel(registration)} || ${isWorkspace} || ${isClusterNamespace('namespaceObject')} || ` +
+          // where sources are it may bind its right to read Secrets (policy muster-hub-bindings), and nothing else
+          `(request.resource.resource == "rolebindings" && request.operation == "CREATE" && ${isSource})`,
         message: `the hub may write here only if the namespace is labelled ${workspaceLabel}=true or is a cluster namespace of its own`,
       },
     ],

@@ -12,6 +12,7 @@ import type { PolicyRule } from '../../api/kubernetes/rbac.ts';
 import { group as fleet, configMapNames } from '../../api/fleet/constants.ts';
 import { clusterProfileDefinition } from '../../api/multicluster/kinds.ts';
 import { group as multicluster } from '../../api/multicluster/constants.ts';
+import { sourceRules } from './hub-sources.ts';
 import { grantRoles } from './names.ts';
 
 const core = '';
@@ -37,7 +38,7 @@ export const hubClusterRules: readonly PolicyRule[] = [
     ],
     verbs: read,
   },
-  // A request without a Cluster makes one; clientID, labels and finalizers are written. Only users delete Clusters.
+  // A request without a Cluster makes one; clientID, labels and finalizers are written.
   { apiGroups: [fleet], resources: ['clusters'], verbs: ['create', 'patch', 'update'] },
   // Import tokens are made for a Cluster and removed with it; tokens past their ttl are deleted.
   { apiGroups: [fleet], resources: ['clusterregistrationtokens'], verbs: write },
@@ -89,6 +90,7 @@ export const hubClusterRules: readonly PolicyRule[] = [
     resourceNames: [clusterProfileDefinition],
     verbs: read,
   },
+  ...sourceRules,
   // Why something is stuck, beside the object, in whichever namespace it is.
   { apiGroups: [core, 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
 ];

@@ -31,6 +31,7 @@ import {
   hubSystemRules,
   localAgentRules,
 } from './hub-rbac.ts';
+import { hubSourceRules } from './hub-sources.ts';
 import { synthAgent } from './fleet-agent.ts';
 import { isGiven, localBootstrap } from './local-agent.ts';
 import { grantRoles, hubNames, workspaceLabel } from './names.ts';
@@ -114,6 +115,7 @@ export class Hub extends Construct {
     addRole(this, { name: grantRoles.clusterStatus, labels: common, rules: clusterStatusRules });
     addRole(this, { name: grantRoles.credentialRenewal, labels: common, rules: credentialRenewalRules });
     addRole(this, { name: grantRoles.hubNamespace, labels: common, rules: hubNamespaceRules });
+    addRole(this, { name: grantRoles.hubSource, labels: common, rules: hubSourceRules });
   }
 
   private addHubRights(system: string, opened: readonly string[]): void {

@@ -26,6 +26,13 @@ export {
   type RegisteredClusterProps,
 } from './registered-cluster.ts';
 export {
+  RegistrationRule,
+  synthRegistrationRule,
+  type PassedProps,
+  type RegistrationRuleProps,
+  type RuleSourceProps,
+} from './registration-rule.ts';
+export {
   RegistrationToken,
   synthRegistrationToken,
   type IRegistrationToken,

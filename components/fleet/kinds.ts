@@ -3,6 +3,7 @@ import { MusterError } from '../../api/errors.ts';
 import { ClusterGroups, ClusterRegistrationTokens, Clusters, GitRepos } from '../../api/fleet/kinds.ts';
 import { ConfigMaps, Namespaces, Secrets, ServiceAccounts } from '../../api/kubernetes/core.ts';
 import { ClusterRoleBindings, ClusterRoles, RoleBindings, Roles } from '../../api/kubernetes/rbac.ts';
+import { RegistrationRules } from '../../api/muster/kinds.ts';
 import { CustomResourceDefinitions, Deployments } from '../../api/kubernetes/workloads.ts';
 import type { KubeObject, ResourceType } from '../../api/resource.ts';
 import { ExternalSecrets, SealedSecrets } from '../secrets/kinds.ts';
@@ -66,6 +67,7 @@ export const manifestKinds: readonly ResourceType[] = [
   ClusterRegistrationTokens,
   Clusters,
   ClusterGroups,
+  RegistrationRules,
   GitRepos,
 ];
 

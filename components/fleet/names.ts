@@ -13,6 +13,8 @@ export const grantRoles = {
   credentialRenewal: 'muster-credential-renewal',
   /** The hub itself, in each namespace that it keeps Secrets or Roles in. */
   hubNamespace: 'muster-hub-namespace',
+  /** The hub itself, in each namespace that holds sources of clusters and is no workspace. */
+  hubSource: 'muster-hub-source',
 } as const;
 
 /** Objects of the hub's own workload. */
@@ -47,6 +49,12 @@ export const policyNames = {
   hubProfiles: 'muster-hub-profiles',
   /** Secrets that the hub may write in the namespace of Argo CD. */
   hubArgoCD: 'muster-hub-argocd',
+  /** What the hub may change of the sources that rules register. */
+  hubSources: 'muster-hub-sources',
+  /** Which Clusters and ClusterGroups the hub may delete. */
+  hubDeletions: 'muster-hub-deletions',
+  /** Who may say that a Cluster was made for a source. */
+  sourceMarks: 'muster-source-marks',
   /** What an agent may say in the status of its Cluster. */
   agentStatus: 'muster-agent-status',
   /** Whose tokens an agent may issue. */

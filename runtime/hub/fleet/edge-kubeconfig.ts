@@ -4,10 +4,14 @@ import { isMusterError } from '../../../api/errors.ts';
 import { defaults, secretKeys } from '../../../api/fleet/constants.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { registrationNamespace } from '../../../api/fleet/names.ts';
+import { annotations as marks, labels as marked } from '../../../api/muster/constants.ts';
+import type { KubeconfigReference } from '../../../api/muster/kubeconfig-reference.ts';
+import { parseReference } from '../../../api/muster/kubeconfig-reference.ts';
 import { Secrets } from '../../../api/kubernetes/core.ts';
 import { parseKey } from '../../../api/resource.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import type { ClientConfig } from '../../kube/client-config.ts';
+import { workspaceLabel } from '../../../components/fleet/names.ts';
 import { parseKubeconfig } from '../../kube/kubeconfig.ts';
 import { kubeconfigKey } from './caches.ts';
 import type { HubContext } from './context.ts';
@@ -47,11 +51,22 @@ export function isAllowedNamespace(namespace: string, cluster: Cluster, systemNa
   return allowed.includes(namespace) || namespace.startsWith('cluster-');
 }
 
+/**
+ * Where a rule found the kubeconfig, for a Cluster that is still the rule's: only the hub, and who may write rules, can
+ * say so on a Cluster (policy muster-source-marks), so it may be in any namespace of sources.
+ */
+export function markedReference(cluster: Cluster): KubeconfigReference | undefined {
+  const reference = parseReference(cluster.metadata.annotations?.[marks.kubeconfig]);
+  if (reference === undefined) return undefined;
+  return `${reference.namespace}/${reference.name}` === kubeconfigKey(cluster) ? reference : undefined;
+}
+
 /** Reads and checks the kubeconfig. Throws ImportFault. */
 export async function readKubeconfig(context: HubContext, cluster: Cluster, signal: AbortSignal): Promise<EdgeAccess> {
   const key = kubeconfigKey(cluster) ?? '';
   const { namespace = '', name } = parseKey(key);
-  if (!isAllowedNamespace(namespace, cluster, context.systemNamespace)) {
+  const reference = markedReference(cluster);
+  if (reference === undefined && !isAllowedNamespace(namespace, cluster, context.systemNamespace)) {
     const message = `a kubeconfig may not be taken from namespace ${namespace}; put the Secret into the Cluster's own namespace`;
     throw new ImportFault(reasons.kubeconfigNamespaceRefused, message, true);
   }
@@ -67,14 +82,16 @@ export async function readKubeconfig(context: HubContext, cluster: Cluster, sign
     const encoded = secret.data?.[entry];
     return encoded ? Buffer.from(encoded, 'base64').toString('utf8') : undefined;
   };
-  const kubeconfig = text(secretKeys.kubeconfig);
-  if (kubeconfig === undefined) {
-    throw new ImportFault(reasons.kubeconfigInvalid, `Secret ${key} has no key "${secretKeys.kubeconfig}"`, true);
+  const entry = reference?.key ?? secretKeys.kubeconfig;
+  const content = text(entry);
+  if (content === undefined) {
+    throw new ImportFault(reasons.kubeconfigInvalid, `Secret ${key} has no key "${entry}"`, true);
   }
+  const endpoint = reference && cluster.metadata.annotations?.[marks.endpoint];
   const apiServerURL = text(secretKeys.apiServerURL);
   const apiServerCA = text(secretKeys.apiServerCA);
   return {
-    config: parse(kubeconfig, key),
+    config: parse(endpoint === undefined ? content : withToken(endpoint, content), key, reference?.context),
     ...(apiServerURL === undefined ? {} : { apiServerURL }),
     ...(apiServerCA === undefined ? {} : { apiServerCA }),
   };
@@ -84,15 +101,29 @@ export async function readKubeconfig(context: HubContext, cluster: Cluster, sign
       return await context.client.find(Secrets, { namespace, name }, { signal });
     } catch (error) {
       if (!isForbidden(error)) throw error;
-      const message = `the hub may not read Secrets in namespace ${namespace}; label it muster.dev/workspace=true to open it`;
+      const label = reference === undefined ? workspaceLabel : marked.source;
+      const message = `the hub may not read Secrets in namespace ${namespace}; label it ${label}=true to open it`;
       throw new ImportFault(reasons.kubeconfigSecretMissing, message, false);
     }
   }
 }
 
-function parse(text: string, key: string): ClientConfig {
+/** A kubeconfig for a cluster whose Secret holds a token only; `endpoint` is `cluster` of a kubeconfig, as JSON. */
+function withToken(endpoint: string, token: string): string {
+  const name = 'source';
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': name,
+    contexts: [{ name, context: { cluster: name, user: name } }],
+    clusters: [{ name, cluster: JSON.parse(endpoint) as unknown }],
+    users: [{ name, user: { token: token.trim() } }],
+  });
+}
+
+function parse(text: string, key: string, context: string | undefined): ClientConfig {
   try {
-    return parseKubeconfig(text, { policy: 'hub' });
+    return parseKubeconfig(text, { policy: 'hub', ...(context === undefined ? {} : { context }) });
   } catch (error) {
     if (!isMusterError(error)) throw error;
     const reason = error.code === 'KUBECONFIG_REFUSED' ? reasons.kubeconfigRefused : reasons.kubeconfigInvalid;

@@ -3,6 +3,8 @@ import { hostname } from 'node:os';
 import { randomToken, registrationNamespace } from '../../../api/fleet/names.ts';
 import { ClusterGroups, ClusterRegistrations, ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts';
 import { Namespaces } from '../../../api/kubernetes/core.ts';
+import { ClusterProfiles } from '../../../api/multicluster/kinds.ts';
+import { labels as ruleLabels } from '../../../api/muster/constants.ts';
 import { hubNames, workspaceLabel } from '../../../components/fleet/names.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Logger } from '../../kube/logger.ts';
@@ -10,6 +12,8 @@ import { silentLogger } from '../../kube/logger.ts';
 import type { Manager } from '../../kube/manager.ts';
 import { createManager } from '../../kube/manager.ts';
 import type { Metrics } from '../../kube/metrics.ts';
+import { addOptionalCache } from '../../kube/optional-cache.ts';
+import { addRegistrationRules } from '../cluster-api/rules.ts';
 import { createAddressController } from './address-controller.ts';
 import { createAnswerJanitor, pruneReaders } from './answer-janitor.ts';
 import { createBootstrapController } from './bootstrap-controller.ts';
@@ -31,7 +35,7 @@ import { createRevocationController } from './revocation-controller.ts';
 import { prepareHub } from './start-guard.ts';
 import { createStatusWriter } from './status-writer.ts';
 import { createTokenControllers } from './token-controller.ts';
-import { createWorkspaceController } from './workspace-controller.ts';
+import { createWorkspaceController, sourceOpening } from './workspace-controller.ts';
 import { createWorkspaceSecrets } from './workspace-secrets.ts';
 
 /** Options of {@link runHub}. */
@@ -100,7 +104,8 @@ function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, 
   const registration = registrationNamespace(systemNamespace);
   const caches = createHubCaches(manager, { system: systemNamespace, registration });
   const workspaces = manager.cache(Namespaces, { labelSelector: `${workspaceLabel}=true` });
-  const secrets = createWorkspaceSecrets(client, workspaces, [systemNamespace], logger);
+  const sourceNamespaces = manager.cache(Namespaces, { labelSelector: `${ruleLabels.source}=true` });
+  const secrets = createWorkspaceSecrets(client, [workspaces, sourceNamespaces], [systemNamespace], logger);
   const config = createConfigStore({});
   const [clusters, requests, tokens] = [
     createOverlay(caches.clusters),
@@ -138,6 +143,7 @@ function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, 
   manager.addRunnable(secrets);
   manager.addRunnable({ name: 'prune-readers', run: (signal) => pruneWhenSynced(context, signal) });
   manager.add(createWorkspaceController(client, workspaces, systemNamespace));
+  manager.add(createWorkspaceController(client, sourceNamespaces, systemNamespace, sourceOpening));
   for (const controller of createTokenControllers(context)) manager.add(controller);
   manager.add(createRegistrationController(context));
   manager.add(clusterController);
@@ -147,6 +153,7 @@ function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, 
   manager.add(createImportController(context, edges));
   manager.add(createBootstrapController(context));
   manager.add(createAddressController(context));
+  addRegistrationRules(manager, context, addOptionalCache(manager, [ClusterProfiles]));
   const groups = createOverlay(caches.groups);
   manager.add(createGroupController(context, createStatusWriter(client, ClusterGroups, groups, hubFieldManager)));
 }

@@ -1,5 +1,5 @@
 /**
- * Secrets of the workspaces: kubeconfigs and values of tokens. The hub may read Secrets only in namespaces that are
+ * Secrets of the workspaces, and of namespaces of sources: kubeconfigs and values of tokens. The hub may read Secrets only in namespaces that are
  * bound to it, so there is one cache for each, started when an administrator opens the namespace.
  */
 import { durations } from '../../../api/durations.ts';
@@ -15,6 +15,8 @@ import { withoutData } from './caches.ts';
 export interface WorkspaceSecrets extends Runnable {
   /** Without data. `undefined` also while the namespace is not open to the hub. */
   get(key: string): Secret | undefined;
+  /** Those of one namespace, or of all that are open. Without data. */
+  list(namespace?: string): Secret[];
   /** Whether the Secrets of this namespace are known. */
   isOpen(namespace: string): boolean;
   /** As `isOpen`, but waits for the first list of a namespace that is just being opened (at the hub's start). */
@@ -29,10 +31,13 @@ interface Open {
   readonly running: Promise<void>;
 }
 
-/** `extra` are namespaces that are open without being workspaces (the system namespace). */
+/**
+ * `opened` are the namespaces that administrators opened, by one label or another; `extra` are open without a label (the
+ * system namespace).
+ */
 export function createWorkspaceSecrets(
   client: KubeClient,
-  workspaces: Cache<Namespace>,
+  opened: readonly Cache<Namespace>[],
   extra: readonly string[],
   logger: Logger,
 ): WorkspaceSecrets {
@@ -68,11 +73,15 @@ export function createWorkspaceSecrets(
       const mine = written.get(key);
       return version(mine) > version(cached) ? mine : cached;
     },
+    list(namespace) {
+      const caches = namespace === undefined ? [...open.values()] : [open.get(namespace)];
+      return caches.flatMap((entry) => entry?.cache.list() ?? []);
+    },
     isOpen: (namespace) => open.get(namespace)?.cache.synced === true,
     async whenOpen(namespace, signal) {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(durations.workspaceOpen)]);
       // at the hub's start nobody knows yet which namespaces are open
-      if (!open.has(namespace)) await workspaces.whenSynced(limit).catch(() => undefined);
+      if (!open.has(namespace)) await Promise.all(opened.map((one) => one.whenSynced(limit))).catch(() => undefined);
       const cache = open.get(namespace)?.cache;
       if (cache === undefined || cache.synced) return cache !== undefined;
       await cache.whenSynced(limit).catch(() => undefined);
@@ -87,17 +96,20 @@ export function createWorkspaceSecrets(
     },
     async run(signal) {
       extra.forEach(start);
-      const unsubscribe = workspaces.subscribe(({ type, object }) => {
-        const name = object.metadata.name ?? '';
-        if (extra.includes(name)) return;
-        if (type === 'deleted') void stop(name);
-        else start(name);
-      });
+      const subscriptions = opened.map((namespaces) =>
+        namespaces.subscribe(({ object }) => {
+          const name = object.metadata.name ?? '';
+          if (extra.includes(name)) return;
+          // one label may go while another still opens it
+          if (opened.some((one) => one.get(name) !== undefined)) start(name);
+          else void stop(name);
+        }),
+      );
       await new Promise<void>((resolve) => {
         if (signal.aborted) resolve();
         else signal.addEventListener('abort', () => resolve(), { once: true });
       });
-      unsubscribe();
+      for (const unsubscribe of subscriptions) unsubscribe();
       await Promise.all([...open.keys()].map(stop));
     },
   };
