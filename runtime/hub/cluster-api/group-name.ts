@@ -26,7 +26,7 @@ export function safeName(text: string): string {
     .replaceAll(/[^a-z0-9.-]/g, '-')
     .replaceAll(/[-.]*\.[-.]*/g, '.')
     .replaceAll(/^[-.]+|[-.]+$/g, '');
-  if (plain === text && text.length <= longest) return text;
+  if (plain === text && text !== '' && text.length <= longest) return text;
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 8);
   const head = plain.slice(0, longest - hash.length - 1).replace(/[-.]+$/, '');
   return head === '' ? `g-${hash}` : `${head}-${hash}`;
