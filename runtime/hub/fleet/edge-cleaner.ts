@@ -23,7 +23,10 @@ import { isImported, isLocal, isOwn } from './local-cluster.ts';
 /** On a Cluster, value `true`: delete it without removing the agent downstream. */
 export const skipEdgeAnnotation = 'muster.dev/skip-edge-cleanup';
 
+/** One that takes something away from a cluster when its Cluster ends. */
 export interface EdgeCleaner {
+  /** Name of the step. */
+  readonly name: string;
   clean(cluster: Cluster, signal: AbortSignal): Promise<DetachProgress>;
 }
 
@@ -84,6 +87,7 @@ export function createEdgeCleaner(context: HubContext, edges: EdgeClients, lifet
   }
 
   return {
+    name: 'agent',
     async clean(cluster, signal) {
       const key = `${keyOf(cluster)}/${cluster.metadata.uid ?? ''}`;
       if (!isImported(context, cluster) || finished.has(key)) return done;
@@ -93,7 +97,7 @@ export function createEdgeCleaner(context: HubContext, edges: EdgeClients, lifet
       try {
         const namespace = await attempt(cluster, signal);
         if (namespace === undefined) return finish(key);
-        return overdue(cluster)
+        return isOverdue(cluster)
           ? giveUp(cluster, key, `namespace ${namespace.metadata.name ?? ''} downstream is still being deleted`)
           : goingDown(namespace.metadata.name ?? '');
       } catch (error) {
@@ -105,7 +109,7 @@ export function createEdgeCleaner(context: HubContext, edges: EdgeClients, lifet
 
   function failed(cluster: Cluster, key: string, fault: ImportFault): DetachProgress {
     if (cluster.status?.agentDeployedGeneration == null) return finish(key); // nothing is known to be there
-    if (fault.final || overdue(cluster)) return giveUp(cluster, key, fault.message);
+    if (fault.final || isOverdue(cluster)) return giveUp(cluster, key, fault.message);
     const count = (tries.get(key) ?? 0) + 1;
     tries.set(key, count);
     const pauses = { baseMs: durations.edgeDetachRetryFirst, maxMs: durations.edgeDetachRetryLast };
@@ -121,7 +125,8 @@ export function createEdgeCleaner(context: HubContext, edges: EdgeClients, lifet
   }
 }
 
-function overdue(cluster: Cluster): boolean {
+/** The end of a Cluster has waited long enough for its edge. */
+export function isOverdue(cluster: Cluster): boolean {
   return Date.now() - Date.parse(cluster.metadata.deletionTimestamp ?? '') > durations.edgeDetachDeadline;
 }
 

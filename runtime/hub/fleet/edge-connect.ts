@@ -9,6 +9,13 @@ import { ImportFault } from './edge-kubeconfig.ts';
 import type { EdgeFacts } from './edge-probe.ts';
 import { probeEdge } from './edge-probe.ts';
 
+export interface ConnectedEdge {
+  readonly client: KubeClient;
+  readonly facts: EdgeFacts;
+  /** As it was trusted: without a CA where the system's certificates vouch for the server. */
+  readonly config: ClientConfig;
+}
+
 /**
  * Connects and takes the first look. `strict`: the kubeconfig's CA and nothing else. `system-store` (default): the CA
  * too, and where it does not vouch for the server but the system does, the CA is dropped; Fleet asks the system first,
@@ -19,24 +26,27 @@ export async function connectEdge(
   config: ClientConfig,
   mode: string | undefined,
   signal: AbortSignal,
-): Promise<{ client: KubeClient; facts: EdgeFacts }> {
+): Promise<ConnectedEdge> {
   const strict = (mode || defaults.agentTLSMode) === 'strict';
   if (strict && config.ca === undefined) {
     const message = `agentTLSMode strict trusts only the CA of the kubeconfig, and that of ${config.server} has none`;
     throw new ImportFault(reasons.clusterUntrusted, message, true);
   }
-  const look = async (trusted: ClientConfig) => {
-    const client = edges.get(trusted);
-    return { client, facts: await probeEdge(client, signal) };
+  const look = async (ca: string): Promise<ConnectedEdge> => {
+    const client = edges.get({ ...config, ca });
+    const facts = await probeEdge(client, signal);
+    if (ca === config.ca) return { client, facts, config };
+    const { ca: _, ...rest } = config;
+    return { client, facts, config: rest };
   };
-  if (config.ca === undefined) return await look({ ...config, ca: systemRoots() });
+  if (config.ca === undefined) return await look(systemRoots());
   try {
-    return await look(config);
+    return await look(config.ca);
   } catch (error) {
     const untrusted = error instanceof ImportFault && error.reason === reasons.clusterUntrusted;
     if (strict || !untrusted) throw error;
     try {
-      return await look({ ...config, ca: systemRoots() });
+      return await look(systemRoots());
     } catch (other) {
       // what is wrong with the CA that was given says more than that the system does not know the server either
       throw other instanceof ImportFault && other.reason === reasons.clusterUntrusted ? error : other;

@@ -1,0 +1,123 @@
+/**
+ * How others connect to a cluster: address and certificates of its API server, and a plugin that finds the credential in
+ * a Secret. The credential itself never stands in a profile, and a plugin is only named when the Secret that it would
+ * read is there and holds what it reads (cluster-inventory-api: plugins secretreader and kubeconfig-secretreader).
+ */
+import { secretKeys, secretTypes } from '../../../api/fleet/constants.ts';
+import type { Cluster } from '../../../api/fleet/kinds.ts';
+import type { Secret } from '../../../api/kubernetes/core.ts';
+import { Secrets } from '../../../api/kubernetes/core.ts';
+import { accessProviders, execExtension } from '../../../api/multicluster/constants.ts';
+import type { AccessProvider } from '../../../api/multicluster/kinds.ts';
+import { keyOf, parseKey } from '../../../api/resource.ts';
+import { isForbidden } from '../../kube/api-error.ts';
+import type { ClientConfig } from '../../kube/client-config.ts';
+import { parseKubeconfig } from '../../kube/kubeconfig.ts';
+import { readDocument } from '../../kube/kubeconfig-reader.ts';
+import { kubeconfigKey } from '../fleet/caches.ts';
+import type { HubContext } from '../fleet/context.ts';
+import { isAllowedNamespace } from '../fleet/edge-kubeconfig.ts';
+
+export interface AccessReader {
+  /** Reads each Secret once for each of its versions. */
+  read(cluster: Cluster, signal: AbortSignal): Promise<readonly AccessProvider[]>;
+  forget(key: string): void;
+}
+
+export function createAccessReader(context: Pick<HubContext, 'client' | 'secrets' | 'systemNamespace'>): AccessReader {
+  const known = new Map<string, { version: string; providers: readonly AccessProvider[] }>();
+
+  const find = async (key: string, signal: AbortSignal): Promise<Secret | undefined> => {
+    const { namespace = '', name } = parseKey(key);
+    try {
+      return await context.client.find(Secrets, { namespace, name }, { signal });
+    } catch (error) {
+      if (isForbidden(error)) return undefined;
+      throw error;
+    }
+  };
+
+  return {
+    async read(cluster, signal) {
+      const key = keyOf(cluster);
+      const kubeconfig = kubeconfigKey(cluster);
+      if (kubeconfig === undefined) return [];
+      const { namespace = '' } = parseKey(kubeconfig);
+      if (!isAllowedNamespace(namespace, cluster, context.systemNamespace)) return [];
+      // at the hub's start nothing is known of Secrets yet, and a profile must not change because of that
+      const open = [namespace, cluster.metadata.namespace ?? ''].map((name) => context.secrets.whenOpen(name, signal));
+      await Promise.all(open);
+      const [config, token] = [context.secrets.get(kubeconfig), context.secrets.get(key)];
+      if (config === undefined) return [];
+      const version = [config, token].map((secret) => secret?.metadata.resourceVersion ?? '').join(' ');
+      const before = known.get(key);
+      if (before?.version === version) return before.providers;
+      const [found, tokens] = await Promise.all([
+        find(kubeconfig, signal),
+        token === undefined ? undefined : find(key, signal),
+      ]);
+      const providers = providersOf({ cluster, kubeconfig: found, token: tokens });
+      known.set(key, { version, providers });
+      return providers;
+    },
+    forget: (key) => void known.delete(key),
+  };
+}
+
+/** Pure. `token` is the Secret of the Cluster's own name. */
+export function providersOf(access: {
+  readonly cluster: Cluster;
+  readonly kubeconfig: Secret | undefined;
+  readonly token: Secret | undefined;
+}): AccessProvider[] {
+  const { cluster, kubeconfig, token } = access;
+  const text = Buffer.from(kubeconfig?.data?.[secretKeys.kubeconfig] ?? '', 'base64').toString('utf8');
+  const config = readConfig(text);
+  if (kubeconfig === undefined || config === undefined || !isPublic(config)) return [];
+  const { name = '', namespace = '' } = kubeconfig.metadata;
+  const provider = (plugin: string, extension: Record<string, string>): AccessProvider => ({
+    name: plugin,
+    cluster: { ...endpoint(config), extensions: [{ name: execExtension, extension }] },
+  });
+  return [
+    ...(isReadable(config, text)
+      ? [provider(accessProviders.kubeconfig, { name, namespace, key: secretKeys.kubeconfig })]
+      : []),
+    ...(isTokenSecret(token) ? [provider(accessProviders.token, { clusterName: cluster.metadata.name ?? '' })] : []),
+  ];
+}
+
+/** What the hub does not take itself it does not recommend to others. */
+function readConfig(text: string): ClientConfig | undefined {
+  try {
+    return parseKubeconfig(text, { policy: 'hub' });
+  } catch {
+    return undefined;
+  }
+}
+
+/** The address of a proxy may hold a password. */
+function isPublic({ proxyUrl }: ClientConfig): boolean {
+  return proxyUrl === undefined || (new URL(proxyUrl).username === '' && new URL(proxyUrl).password === '');
+}
+
+/** The plugin takes tokens and certificates, and no kubeconfig with extensions. */
+function isReadable(config: ClientConfig, text: string): boolean {
+  const { extensions } = readDocument(text).values;
+  if (Array.isArray(extensions) && extensions.length > 0) return false;
+  return config.token !== undefined || (config.cert !== undefined && config.key !== undefined);
+}
+
+/** A token of an account of the hub would be sent to the wrong cluster. */
+function isTokenSecret(secret: Secret | undefined): boolean {
+  return (secret?.type ?? '') === secretTypes.opaque && Boolean(secret?.data?.[secretKeys.token]);
+}
+
+function endpoint({ server, ca, tlsServerName, proxyUrl }: ClientConfig): NonNullable<AccessProvider['cluster']> {
+  return {
+    server,
+    ...(ca === undefined ? {} : { 'certificate-authority-data': Buffer.from(ca).toString('base64') }),
+    ...(tlsServerName === undefined ? {} : { 'tls-server-name': tlsServerName }),
+    ...(proxyUrl === undefined ? {} : { 'proxy-url': proxyUrl }),
+  };
+}
