@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 import type { BootstrapValues } from '../api/fleet/bootstrap-values.ts';
 import { agentNames } from '../api/fleet/constants.ts';
-import { Namespaces } from '../api/kubernetes/core.ts';
+import { Namespaces, ServiceAccounts } from '../api/kubernetes/core.ts';
+import { Deployments } from '../api/kubernetes/workloads.ts';
 import { resourceTypeOf, synthAgent } from '../components/fleet/index.ts';
 import type { KubeClient } from '../runtime/kube/client.ts';
 import { ControlPlane, poll } from '../test/harness/index.ts';
@@ -63,6 +64,7 @@ export class Edge {
     environment: Readonly<Record<string, string>> = {},
   ): Promise<{ process: ManagedProcess; at: number }> {
     const account = { namespace, name: agentNames.serviceAccount };
+    await poll(() => this.client.find(ServiceAccounts, account), { what: 'the ServiceAccount of the agent' });
     const { token } = await this.client.createToken(account, { expirationSeconds: 24 * 3600 });
     const kubeconfig = join(this.plane.dir, 'agent.kubeconfig');
     writeFileSync(kubeconfig, this.plane.kubeconfigFor({ token }), { mode: 0o600 });
@@ -76,6 +78,40 @@ export class Edge {
       env: { ...agentEnvironment, ...environment },
     });
     return { process: agent, at };
+  }
+
+  /**
+   * Does what nodes would do with the Deployment `fleet-agent`: its agent runs, and when the Deployment is made anew, a
+   * new one as the account that is there then. A hub of Fleet makes both anew in its second try at a first import.
+   */
+  runDeployed(): { readonly failure: Promise<never>; stop(): Promise<void> } {
+    const playing = new AbortController();
+    const { signal } = playing;
+    const place = { namespace, fieldSelector: `metadata.name=${agentNames.deployment}` };
+    let deployed: string | undefined;
+    let running: ManagedProcess | undefined;
+    const follow = async (uid: string | undefined): Promise<void> => {
+      if (uid === deployed || signal.aborted) return;
+      deployed = uid;
+      await running?.stop();
+      running = uid === undefined ? undefined : (await this.startAgent()).process;
+    };
+    const play = async (): Promise<never> => {
+      const { items, resourceVersion } = await this.client.list(Deployments, place);
+      await follow(items[0]?.metadata.uid);
+      for await (const event of this.client.watch(Deployments, { ...place, resourceVersion, signal })) {
+        if (event.type !== 'BOOKMARK') await follow(event.type === 'DELETED' ? undefined : event.object.metadata.uid);
+      }
+      throw new Error('the watch of the agent’s Deployment ended');
+    };
+    const failure = play();
+    failure.catch(() => undefined);
+    const stop = async (): Promise<void> => {
+      playing.abort();
+      await failure.catch(() => undefined);
+      await running?.stop();
+    };
+    return { failure, stop };
   }
 
   async close(): Promise<void> {

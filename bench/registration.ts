@@ -104,17 +104,17 @@ async function managerInitiated(target: Target, edge: Edge, run: string): Promis
     metadata: { namespace: workspace, name },
     spec: { kubeConfigSecret: secretName },
   });
-  const deployment = await applied.found;
-  const agent = await edge.startAgent(); // what the Deployment would do, were there nodes
+  const deployed = edge.runDeployed();
   try {
-    const heartbeat = await Promise.race([seen.found, agent.process.failure()]);
+    const deployment = await Promise.race([applied.found, deployed.failure]);
+    const heartbeat = await Promise.race([seen.found, deployed.failure]);
     return {
       agentAppliedMs: deployment.at - start,
       lastSeenMs: heartbeat.at - start,
       requests: await requestsSince(target, before),
     };
   } finally {
-    await agent.process.stop();
+    await deployed.stop();
     await removeCluster(target, ({ metadata }) => metadata.name === name);
     await target.admin.delete(Secrets, { namespace: workspace, name: secretName });
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bindAddressOf, choiceOf, durationOf, textOf } from './env.ts';
+import { bindAddressOf, choiceOf, countOf, durationOf, textOf } from './env.ts';
 
 describe('given an environment', () => {
   test('an empty variable counts as not set', () => {
@@ -24,6 +24,7 @@ describe('given an environment', () => {
   test.each([
     ['a duration', () => durationOf({ A: 'soon' }, 'A')],
     ['an address', () => bindAddressOf({ A: '8081' }, 'A', ':1')],
+    ['a number', () => countOf({ A: 'two' }, 'A')],
     ['a choice', () => choiceOf({ A: 'loud' }, 'A', ['info', 'warn'])],
   ])('%s that is malformed is refused with the name of the variable and what to write', (_, read) => {
     const refused = { code: 'INVALID_ARGUMENT', where: 'env A', hint: expect.stringContaining('Write') as string };

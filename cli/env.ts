@@ -49,6 +49,18 @@ export function choiceOf<T extends string>(env: Env, name: string, choices: read
   return choice;
 }
 
+/** A whole number of zero or more, or undefined when not set. Throws INVALID_ARGUMENT naming the variable. */
+export function countOf(env: Env, name: string): number | undefined {
+  const text = textOf(env, name);
+  if (text === undefined) return undefined;
+  if (!/^[0-9]{1,4}$/.test(text))
+    throw new MusterError('INVALID_ARGUMENT', `is ${JSON.stringify(text)}`, {
+      where: `env ${name}`,
+      hint: 'Write a number such as 1.',
+    });
+  return Number(text);
+}
+
 /** `true` or `1`, `false` or `0`; false when not set. Throws INVALID_ARGUMENT naming the variable. */
 export function flagOf(env: Env, name: string): boolean {
   const choice = choiceOf(env, name, ['true', '1', 'false', '0']);

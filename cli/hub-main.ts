@@ -1,10 +1,12 @@
 /** `muster hub`: environment and flags to {@link runHub}. */
+import { formatGoDuration } from '../api/duration.ts';
 import { version } from '../api/version.ts';
+import type { AgentDefaults } from '../runtime/hub/fleet/edge-agent.ts';
 import { runHub } from '../runtime/hub/fleet/hub.ts';
 import { createClient } from '../runtime/kube/create-client.ts';
 import { createLogger } from '../runtime/kube/logger.ts';
 import { createMetrics } from '../runtime/kube/metrics.ts';
-import { bindAddressOf, choiceOf, flagOf, textOf } from './env.ts';
+import { bindAddressOf, choiceOf, countOf, durationOf, flagOf, textOf } from './env.ts';
 import type { Env } from './env.ts';
 import { connection, logLevels, namespaceOf, parseFlags, runUntilSignal } from './process.ts';
 
@@ -18,6 +20,9 @@ Environment
   MUSTER_METRICS_BIND_ADDRESS           /metrics (:8080; 0: off)
   MUSTER_LOG_LEVEL                      debug, info, warn, error or silent (info)
   FLEET_REGISTRATION_TOKEN_TTL_REQUIRED true: tokens without ttl are refused (false)
+  FLEET_AGENT_REPLICA_COUNT             pods of each agent that the hub installs (1)
+  FLEET_AGENT_ELECTION_LEASE_DURATION   their leader election, and so
+  FLEET_AGENT_ELECTION_RENEW_DEADLINE   FLEET_AGENT_ELECTION_RETRY_PERIOD
   POD_NAME                              identity in the Lease
 `;
 
@@ -56,5 +61,25 @@ export function hubSettings(env: Env) {
     metricsAddress: bindAddressOf(env, 'MUSTER_METRICS_BIND_ADDRESS', ':8080'),
     tokenTtlRequired: flagOf(env, 'FLEET_REGISTRATION_TOKEN_TTL_REQUIRED'),
     ...(podName === undefined ? {} : { podName }),
+    agentDefaults: agentDefaults(env),
+  };
+}
+
+/** What Fleet's chart tells its hub of agents. A replica count of 0 is Fleet's way of saying the default. */
+function agentDefaults(env: Env): AgentDefaults {
+  const replicas = countOf(env, 'FLEET_AGENT_REPLICA_COUNT') || undefined;
+  const time = (name: string): string | undefined => {
+    const ms = durationOf(env, `FLEET_AGENT_ELECTION_${name}`);
+    return ms === undefined ? undefined : formatGoDuration(ms);
+  };
+  const times = {
+    leaseDuration: time('LEASE_DURATION'),
+    retryPeriod: time('RETRY_PERIOD'),
+    renewDeadline: time('RENEW_DEADLINE'),
+  };
+  const election = Object.fromEntries(Object.entries(times).filter(([, value]) => value !== undefined));
+  return {
+    ...(replicas === undefined ? {} : { replicas }),
+    ...(Object.keys(election).length === 0 ? {} : { election }),
   };
 }

@@ -1,12 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ClusterRegistrationTokens } from '../api/fleet/kinds.ts';
 import { Leases } from '../api/kubernetes/workloads.ts';
 import { synthAgent } from '../components/fleet/index.ts';
 import { ManagedProcess } from '../test/harness/managed-process.ts';
 import { poll } from '../test/harness/index.ts';
 import { applyAll, startHubPlane } from '../test/support/hub-plane.ts';
 import type { HubPlane } from '../test/support/hub-plane.ts';
+import { condition, createToken, workspace } from '../test/support/registering.ts';
 
 const namespace = 'cattle-fleet-system';
 const edge = 'edge-system';
@@ -91,4 +93,36 @@ test('given muster hub, when its credential is refused, then one line says so an
   const started = await muster('hub-refused', ['hub', '--kubeconfig', path, '--namespace', namespace]);
   expect((await started.exited).code).toBe(1);
   expect(started.logTail()).toMatch(/^\[UNAUTHORIZED\] .+$/m);
+});
+
+test('given FLEET_REGISTRATION_TOKEN_TTL_REQUIRED, when a token has no ttl, then it is refused and one with a ttl is issued', async () => {
+  const kubeconfig = await kubeconfigOf({ namespace, name: 'muster-hub' });
+  const started = await muster('hub-ttl', ['hub', '--kubeconfig', kubeconfig, '--namespace', namespace], {
+    FLEET_REGISTRATION_TOKEN_TTL_REQUIRED: 'true',
+  });
+  await createToken(hub, 'endless');
+  await createToken(hub, 'ending', '1h');
+  const issued = (name: string, status: string) =>
+    poll(
+      async () => {
+        const found = await hub.admin.find(ClusterRegistrationTokens, { namespace: workspace, name });
+        return condition(found, 'Issued')?.status === status ? found : undefined;
+      },
+      { what: `token ${name}: Issued ${status}`, limitMs: 30_000 },
+    );
+  const [refused] = await Promise.race([
+    Promise.all([issued('endless', 'False'), issued('ending', 'True')]),
+    started.failure(),
+  ]);
+  expect(condition(refused, 'Issued')).toMatchObject({ reason: 'TTLRequired' });
+  expect(refused?.status?.secretName).toBeUndefined();
+  await started.stop();
+});
+
+test('given FLEET_REGISTRATION_TOKEN_TTL_REQUIRED with a word that is neither yes nor no, then it is named', async () => {
+  const started = await muster('hub-ttl-word', ['hub', '--kubeconfig', hub.plane.kubeconfigPath], {
+    FLEET_REGISTRATION_TOKEN_TTL_REQUIRED: 'maybe',
+  });
+  expect((await started.exited).code).toBe(1);
+  expect(started.logTail()).toMatch(/^\[INVALID_ARGUMENT\] env FLEET_REGISTRATION_TOKEN_TTL_REQUIRED: is "maybe"/m);
 });

@@ -1,44 +1,13 @@
-/** Waiting until a Deployment runs in its newest form, and telling from its pods why it does not. */
+/** Waiting until a Deployment runs in its newest form. */
 import { MusterError } from '../api/errors.ts';
-import { Pods } from '../api/kubernetes/core.ts';
-import type { Pod } from '../api/kubernetes/core.ts';
 import { Deployments } from '../api/kubernetes/workloads.ts';
 import type { Deployment } from '../api/kubernetes/workloads.ts';
-import type { KubeObject, ObjectKey, ResourceType } from '../api/resource.ts';
+import type { ObjectKey } from '../api/resource.ts';
 import { keyOf } from '../api/resource.ts';
 import type { KubeClient } from '../runtime/kube/client.ts';
+import { isAvailable, whyNotAvailable } from '../runtime/kube/workload.ts';
 import { awaitObject } from './await-object.ts';
 import type { CallContext } from './handler.ts';
-
-/** An event, as far as it is read here. */
-interface EventObject extends KubeObject {
-  readonly reason?: string;
-  readonly note?: string;
-  readonly regarding?: { readonly uid?: string };
-  readonly eventTime?: string;
-  readonly series?: { readonly lastObservedTime?: string };
-}
-
-const Events: ResourceType<EventObject> = {
-  group: 'events.k8s.io',
-  version: 'v1',
-  kind: 'Event',
-  plural: 'events',
-  namespaced: true,
-};
-
-/** Every replica is of the newest generation and available. */
-export function isAvailable(deployment: Deployment | undefined): boolean {
-  if (deployment === undefined) return false;
-  const { metadata, spec, status } = deployment;
-  const replicas = spec.replicas ?? 1;
-  return (
-    (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0) &&
-    (status?.updatedReplicas ?? 0) >= replicas &&
-    (status?.availableReplicas ?? 0) >= replicas &&
-    (status?.replicas ?? 0) <= replicas
-  );
-}
 
 /** @throws MusterError TIMEOUT with what its pods say. */
 export async function awaitDeployment(
@@ -58,55 +27,4 @@ export async function awaitDeployment(
     const hint = reason.hint === undefined ? {} : { hint: reason.hint };
     throw new MusterError('TIMEOUT', `${reason.message}; stuck at: ${why}.`, { where, ...hint });
   }
-}
-
-async function whyNotAvailable(client: KubeClient, deployment: Deployment): Promise<string> {
-  const labels = Object.entries(deployment.spec.selector.matchLabels ?? {});
-  const labelSelector = labels.map(([key, value]) => `${key}=${value}`).join(',');
-  const { namespace = '' } = deployment.metadata;
-  const pods = await client.list(Pods, { namespace, labelSelector }).catch(() => undefined);
-  const told = (pods?.items ?? []).map(podProblem).filter((text) => text !== undefined);
-  const warning = await lastWarning(client, deployment, pods?.items ?? []);
-  if (warning !== undefined) told.push(warning);
-  if (told.length > 0) return told.join('; ');
-  const condition = deployment.status?.conditions?.find(
-    ({ type, status }) =>
-      (type === 'ReplicaFailure' && status === 'True') || (type !== 'ReplicaFailure' && status === 'False'),
-  );
-  if (condition !== undefined) return `${condition.type}: ${condition.reason ?? ''} ${condition.message ?? ''}`.trim();
-  return deployment.status?.observedGeneration === undefined
-    ? 'no controller has taken up the Deployment'
-    : 'its pods have not started';
-}
-
-/** What the workload itself, or its node, has said last: an agent tells there why it cannot register. */
-async function lastWarning(
-  client: KubeClient,
-  deployment: Deployment,
-  pods: readonly Pod[],
-): Promise<string | undefined> {
-  const { namespace = '', uid } = deployment.metadata;
-  const uids = new Set([uid, ...pods.map(({ metadata }) => metadata.uid)]);
-  const fieldSelector = 'type=Warning';
-  const events = await client.list(Events, { namespace, fieldSelector }).catch(() => undefined);
-  const times = ({ series, eventTime, metadata }: EventObject): string =>
-    series?.lastObservedTime ?? eventTime ?? metadata.creationTimestamp ?? '';
-  const found = (events?.items ?? [])
-    .filter(({ regarding }) => uids.has(regarding?.uid))
-    .sort((a, b) => (times(a) < times(b) ? -1 : 1))
-    .at(-1);
-  return found === undefined ? undefined : `${found.reason ?? 'Warning'}: ${found.note ?? ''}`;
-}
-
-/** `pod x: ImagePullBackOff: …`; undefined for a pod that is fine. */
-function podProblem(pod: Pod): string | undefined {
-  const name = `pod ${pod.metadata.name ?? ''}`;
-  for (const { ready, restartCount, state } of pod.status?.containerStatuses ?? []) {
-    if (ready) continue;
-    const stopped = state?.waiting ?? state?.terminated;
-    if (stopped?.reason) return `${name}: ${stopped.reason}${stopped.message ? `: ${stopped.message}` : ''}`;
-    return `${name}: its container is not ready (restarts: ${restartCount})`;
-  }
-  const unmet = pod.status?.conditions?.find(({ type, status }) => type === 'PodScheduled' && status === 'False');
-  return unmet === undefined ? undefined : `${name}: ${unmet.reason ?? 'not scheduled'}: ${unmet.message ?? ''}`;
 }

@@ -30,7 +30,9 @@ const schedulingCustomization = z
 
 export const clusterSpec = z
   .object({
-    paused: flag('Nothing new is rolled out to the cluster.').optional(),
+    paused: flag(
+      'Nothing new is rolled out to the cluster. Its registration, its heartbeats and the settings of its agent go on.',
+    ).optional(),
     clientID: text(
       'Identity of the cluster: what its agent sends when it registers. Random when the hub imports the cluster.',
     ).nullish(),

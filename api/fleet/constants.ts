@@ -68,6 +68,8 @@ export const annotations = {
   owner: 'muster.dev/owner',
   /** On a Cluster: where its hub is now (hub-address.ts), for an agent that registered when it was elsewhere. */
   hubAddress: 'muster.dev/hub-address',
+  /** On the account of a registered agent: revision of the address above, so that the agent, which watches it, asks at once. */
+  hubAddressRevision: 'muster.dev/hub-address-revision',
   /** On a Cluster whose agent moves: namespaces downstream that an agent may be in, with blanks between. */
   agentNamespaces: 'muster.dev/agent-namespaces',
   /** On any object: hash of what muster last applied, where the object itself cannot tell. */

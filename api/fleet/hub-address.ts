@@ -1,4 +1,5 @@
 /** Where the hub is, told to agents that are registered already: so that a new address or CA needs no new registration. */
+import { createHash } from 'node:crypto';
 
 /** One place of the hub. */
 export interface HubAddress {
@@ -13,6 +14,11 @@ export interface HubAddress {
 /** The JSON under key `hub` of the edge's ConfigMap `fleet-agent`, and in annotation `muster.dev/hub-address` of a Cluster. */
 export function formatHubAddress({ url, ca, replaces }: HubAddress): string {
   return JSON.stringify({ url, ca, ...(replaces === undefined ? {} : { replaces }) });
+}
+
+/** Short digest of an address: says that there is news without saying all of it again. */
+export function addressRevision(address: HubAddress): string {
+  return createHash('sha256').update(formatHubAddress(address)).digest('hex').slice(0, 12);
 }
 
 /** `undefined` for what is no address that an agent could use. */

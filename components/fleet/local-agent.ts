@@ -10,6 +10,16 @@ export interface LocalBootstrap {
   /** No agent is installed, and one that is there is removed. */
   readonly agentDisabled: boolean;
   readonly labels: Readonly<Record<string, string>>;
+  /** What GitRepo `bootstrap` of that workspace says; `undefined`: there is none. */
+  readonly repo: LocalRepo | undefined;
+}
+
+/** A repository for the hub's own cluster, from which the rest can be set up (Fleet: bootstrap.repo). */
+export interface LocalRepo {
+  readonly repo: string;
+  readonly branch?: string;
+  readonly clientSecretName?: string;
+  readonly paths?: readonly string[];
 }
 
 /** `undefined` when the hub does not register its own cluster: no namespace, `-` (Fleet), or not enabled. */
@@ -21,6 +31,19 @@ export function localBootstrap({ bootstrap }: HubConfig): LocalBootstrap | undef
     agentNamespace: agentNamespace || defaults.localAgentNamespace,
     agentDisabled: localAgentDisabled ?? false,
     labels: clusterLabels ?? {},
+    repo: localRepo(bootstrap),
+  };
+}
+
+function localRepo({ repo = '', branch, secret, paths = '' }: NonNullable<HubConfig['bootstrap']> = {}):
+  LocalRepo | undefined {
+  if (repo === '') return undefined;
+  const folders = paths.split(',').map((path) => path.trim());
+  return {
+    repo,
+    ...(branch ? { branch } : {}),
+    ...(secret ? { clientSecretName: secret } : {}),
+    ...(folders.some(Boolean) ? { paths: folders.filter(Boolean) } : {}),
   };
 }
 

@@ -5,7 +5,7 @@ import { Secrets } from '../../api/kubernetes/core.ts';
 import { Deployments, Leases } from '../../api/kubernetes/workloads.ts';
 import { isFleetImage } from '../../components/fleet/index.ts';
 import { toYaml } from '../../components/yaml.ts';
-import { isAvailable } from '../await-deployment.ts';
+import { isAvailable } from '../../runtime/kube/workload.ts';
 import type { Target } from '../clients.ts';
 import type { Connection } from '../configuration.ts';
 import { changedInputs } from '../fleet-object.ts';

@@ -7,6 +7,7 @@ import { bootstrapSecretData } from '../../api/fleet/bootstrap-values.ts';
 import { agentNames, configMapNames, secretNames } from '../../api/fleet/constants.ts';
 import type { Secret } from '../../api/kubernetes/core.ts';
 import { ConfigMaps, Secrets, ServiceAccounts } from '../../api/kubernetes/core.ts';
+import type { Deployment } from '../../api/kubernetes/workloads.ts';
 import { Deployments, Leases } from '../../api/kubernetes/workloads.ts';
 import type { ResourceType } from '../../api/resource.ts';
 import { synthAgent } from '../../components/fleet/index.ts';
@@ -107,27 +108,31 @@ export class InteropEdge {
   }
 
   /**
-   * Does what nodes would do with the Deployment `fleet-agent`: an agent of that kind runs while it is there, and a new
-   * one, as the account that is there then, when it is made anew. Until {@link clean}.
+   * Does what nodes would do with the Deployment `fleet-agent`: an agent runs while it is there, and a new one, as the
+   * account that is there then, when it or its pods change. Without `kind`: the agent that its command names. Until
+   * {@link clean}.
    */
-  runDeployed(kind: AgentKind, options: { checkin?: string } = {}): void {
+  runDeployed(kind?: AgentKind, options: { checkin?: string } = {}): void {
     const playing = new AbortController();
     this.#players.push(playing);
     const { signal } = playing;
     const place = { namespace, fieldSelector: `metadata.name=${agentNames.deployment}` };
     let deployed: string | undefined;
-    const follow = async (uid: string | undefined): Promise<void> => {
-      if (uid === deployed || signal.aborted) return;
-      deployed = uid;
+    const follow = async (deployment: Deployment | undefined): Promise<void> => {
+      const template = deployment && JSON.stringify([deployment.metadata.uid, deployment.spec.template]);
+      if (template === deployed || signal.aborted) return;
+      deployed = template;
       await Promise.all(this.#agents.map((agent) => agent.stop()));
-      if (uid !== undefined) await this.startAgent(kind, { ...options, pod: `fleet-agent-${uid}` });
+      if (deployment === undefined) return;
+      const pod = `fleet-agent-${deployment.metadata.uid ?? ''}`;
+      await this.startAgent(kind ?? kindOf(deployment), { ...options, pod });
     };
     const play = async (): Promise<void> => {
       const { items, resourceVersion } = await this.client.list(Deployments, place);
-      await follow(items[0]?.metadata.uid);
+      await follow(items[0]);
       for await (const event of this.client.watch(Deployments, { ...place, resourceVersion, signal })) {
         if (event.type === 'BOOKMARK') continue;
-        await follow(event.type === 'DELETED' ? undefined : event.object.metadata.uid);
+        await follow(event.type === 'DELETED' ? undefined : event.object);
       }
     };
     play().catch((error: unknown) => {
@@ -173,6 +178,12 @@ export class InteropEdge {
     await this.client.close();
     await this.plane.close();
   }
+}
+
+/** Whose program the pods of a Deployment run. */
+function kindOf({ spec }: Deployment): AgentKind {
+  const { containers = [] } = spec.template.spec as { containers?: { command?: string[] }[] };
+  return containers[0]?.command?.[0] === 'fleetagent' ? 'fleet' : 'muster';
 }
 
 /** Holds when nothing happens for a while: for what must not be done there is nothing to wait for. */

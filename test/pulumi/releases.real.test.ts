@@ -203,7 +203,16 @@ describe('HubRelease', () => {
       ignoreClusterRegistrationLabels: true,
       registrationTokenTTLRequired: true,
       manageAgent: false,
-      bootstrap: { namespace: 'fleet-local', localAgentDisabled: true, clusterLabels: { name: 'local' } },
+      bootstrap: {
+        namespace: 'fleet-local',
+        agentNamespace: 'local-agents',
+        localAgentDisabled: true,
+        clusterLabels: { name: 'local' },
+        repo: 'https://git.test/fleet',
+        secret: 'git',
+        branch: 'main',
+        paths: 'hub,edge',
+      },
       gitClientTimeout: '30s',
       webhookReceiverURL: 'https://hooks.test',
       githubURLPrefix: 'https://git.test',
@@ -211,6 +220,14 @@ describe('HubRelease', () => {
     const stored = await host.create(hub({ config }));
     const written = await client.get(ConfigMaps, { namespace: system, name: 'fleet-controller' });
     expect(JSON.parse(written.data?.['config'] ?? '{}')).toEqual(config);
+    // what the hub may not give to the agent of its own cluster comes with the release
+    expect(stored.outputs['objects']).toEqual(
+      expect.arrayContaining([
+        'v1/Namespace local-agents',
+        'v1/ServiceAccount local-agents/fleet-agent',
+        'rbac.authorization.k8s.io/v1/Role local-agents/muster-hub-local-agent',
+      ]),
+    );
     await host.delete(stored);
     const wrong = { agentCheckinInterval: 'soon', agentWorkers: { drift: 'x' }, manageAgent: 'no', agentImag: 'x' };
     const { failures } = await host.check(hub({ config: wrong }));

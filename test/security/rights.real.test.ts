@@ -193,6 +193,7 @@ describe('a registered agent', () => {
   it('reads bundles, reports on them and issues its next token in its own cluster namespace', async () => {
     expect(await rightsOf(a?.user ?? '', a?.namespace ?? '')).toEqual({
       ...inOwnNamespace,
+      serviceaccounts: 'watch',
       'serviceaccounts/token': 'create',
     });
   });

@@ -26,7 +26,9 @@ export async function heartbeat(
   const { clusterNamespace, clusterName } = link.credential;
   const cluster = { namespace: clusterNamespace, name: clusterName };
   const facts = await context.facts(signal);
-  return await attempt(link.hub, 'heartbeat', () =>
+  const address = await attempt(link.hub, 'heartbeat', () =>
     sendHeartbeat(link.hub, { cluster, agentNamespace: context.namespace, facts }, { signal }),
   );
+  context.news.told(address);
+  return address;
 }

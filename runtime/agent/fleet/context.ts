@@ -9,6 +9,7 @@ import { type Step, toAgentError } from './failure.ts';
 import { labelValue } from './label-value.ts';
 import { AgentStatus, type Record } from './status.ts';
 import { systemRoots } from './trust.ts';
+import { News } from './news.ts';
 import { Wake } from './wake.ts';
 
 export interface AgentContext {
@@ -21,8 +22,9 @@ export interface AgentContext {
   readonly checkinIntervalMs: number;
   readonly status: AgentStatus;
   readonly logger: Logger;
-  /** Woken when the bootstrap Secret appears or its content changes. */
+  /** Woken when the bootstrap Secret appears or its content changes, and when the hub has news. */
   readonly wake: Wake;
+  readonly news: News;
   /** Version and size of the edge. */
   facts(signal?: AbortSignal): Promise<ClusterFacts>;
   /** Opens a client to the hub; its owner closes it. */
@@ -51,6 +53,7 @@ export function createContext(options: ContextOptions): AgentContext {
     podName: labelValue(options.podName),
     status: new AgentStatus({ record, logger }),
     wake: new Wake(),
+    news: new News(),
     facts: createFacts(edge),
     // Node.js by itself trusts the roots that it carries; a hub without a CA is checked against the system's, too.
     connect: (config) =>

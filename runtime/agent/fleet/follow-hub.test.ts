@@ -11,6 +11,7 @@ import type { AgentContext } from './context.ts';
 import { credentialOf, readCredential, storeCredential } from './credential.ts';
 import { establish } from './link.ts';
 import { AgentStatus } from './status.ts';
+import { News } from './news.ts';
 import { Wake } from './wake.ts';
 
 const signal = new AbortController().signal;
@@ -50,6 +51,7 @@ class World {
       status: new AgentStatus({ record: () => undefined, logger: silentLogger }),
       logger: silentLogger,
       wake: new Wake(),
+      news: new News(),
       connect: (config) => {
         const check = (): void => {
           if (!this.addresses.includes(config.server)) throw new MusterError('UNREACHABLE', 'refuses connections');

@@ -11,6 +11,7 @@ import type { AgentContext } from './context.ts';
 import type { AgentError } from './failure.ts';
 import { establish } from './link.ts';
 import { AgentStatus } from './status.ts';
+import { News } from './news.ts';
 import { Wake } from './wake.ts';
 
 const server = 'https://hub.example:6443';
@@ -86,6 +87,7 @@ class World {
       status: new AgentStatus({ record: this.record, logger: silentLogger }),
       logger: silentLogger,
       wake: new Wake(),
+      news: new News(),
       connect: (config) => {
         const client = this.hub.client();
         if (this.valid.has(config.token ?? '') || config.token === 'bootstrap-token') return client;

@@ -9,10 +9,17 @@ import { readBootstrap } from './bootstrap.ts';
 import { findHub, followHub, isAstray } from './follow-hub.ts';
 import { type Link, heartbeat, openLink } from './connection.ts';
 import { establish, isRejection } from './link.ts';
+import { Listener } from './listen.ts';
+import { restoreIfLost } from './restore.ts';
 import { renewCredential, renewalDelay, renewalRetryDelay } from './renewal.ts';
 
 /** Between attempts after a failure: doubled each time, half of it at random so that a fleet does not return as one. */
 const retry = { baseMs: durations.agentRetryFirst, maxMs: durations.agentRetryLast, jitter: 0.5 };
+
+/** Pause after so many failures in a row. */
+export function retryDelay(failures: number, random?: () => number): number {
+  return backoffMs(failures, retry, random);
+}
 
 /** Runs until `signal` aborts. No fault of hub, network or configuration ends it. */
 export async function runSession(context: AgentContext, signal: AbortSignal): Promise<void> {
@@ -28,7 +35,7 @@ export async function runSession(context: AgentContext, signal: AbortSignal): Pr
     } catch (error) {
       if (signal.aborted) return;
       failures += 1;
-      const delay = backoffMs(failures, retry);
+      const delay = retryDelay(failures);
       status.failed(toAgentError(error, 'edge', context.edge.server), delay);
       await context.wake.wait(delay, signal);
     }
@@ -36,16 +43,18 @@ export async function runSession(context: AgentContext, signal: AbortSignal): Pr
 }
 
 /**
- * Heartbeats and renewals over `first`, until the signal aborts or the bootstrap Secret calls for a look (returns), or
- * the hub rejects the credential (throws).
+ * Heartbeats and renewals over `first`, until the signal aborts or something calls for a look: the bootstrap Secret, or
+ * news of the hub (returns), or the hub rejects the credential (throws).
  */
 export async function keepUp(context: AgentContext, first: Link, signal: AbortSignal): Promise<void> {
   let link = first;
   let failures = 0;
   let beatAt = performance.now() + heartbeatDelay(context.checkinIntervalMs);
   let renewAt = renewalTime(link);
+  const listener = new Listener(context);
   try {
     for (;;) {
+      listener.on(link);
       const outcome = await context.wake.wait(Math.min(beatAt, renewAt) - performance.now(), signal);
       if (outcome !== 'elapsed') return;
       if (performance.now() >= renewAt) {
@@ -59,11 +68,12 @@ export async function keepUp(context: AgentContext, first: Link, signal: AbortSi
         const next = await beat(context, link, failures, signal);
         failures = next === undefined ? failures + 1 : 0;
         link = next ?? link;
-        const delay = failures === 0 ? heartbeatDelay(context.checkinIntervalMs) : backoffMs(failures, retry);
+        const delay = failures === 0 ? heartbeatDelay(context.checkinIntervalMs) : retryDelay(failures);
         beatAt = performance.now() + delay;
       }
     }
   } finally {
+    listener.off();
     await link.hub.close();
   }
 }
@@ -82,12 +92,13 @@ async function beat(
   try {
     const place = await heartbeat(context, link, signal);
     context.status.succeeded('Connected', `connected to ${link.hub.server} again`);
+    await restoreIfLost(context, link.credential, signal);
     return await followHub(context, link, place, signal);
   } catch (error) {
     if (signal.aborted || isRejection(error)) throw error;
     const found = isAstray(error) ? await lookAround(context, link, signal) : undefined;
     if (found !== undefined) return found;
-    context.status.failed(toAgentError(error, 'heartbeat', link.hub.server), backoffMs(failures + 1, retry));
+    context.status.failed(toAgentError(error, 'heartbeat', link.hub.server), retryDelay(failures + 1));
     return undefined;
   }
 }

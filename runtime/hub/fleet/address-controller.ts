@@ -1,12 +1,14 @@
 /**
  * A change of the hub's address or CA, told to agents that registered by a token: an annotation on their Cluster, which
- * they see in the answer to each heartbeat, so that nothing has to be asked for it. Imported ones are told at the edge.
+ * they see in the answer to each heartbeat, and a mark on their account, which they watch, so that they ask at once.
+ * Imported ones are told at the edge.
  */
 import { durations } from '../../../api/durations.ts';
 import { annotations } from '../../../api/fleet/constants.ts';
-import { formatHubAddress } from '../../../api/fleet/hub-address.ts';
+import { addressRevision, formatHubAddress } from '../../../api/fleet/hub-address.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { Clusters } from '../../../api/fleet/kinds.ts';
+import { ServiceAccounts } from '../../../api/kubernetes/core.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
 import type { Controller } from '../../kube/controller.ts';
 import { createController } from '../../kube/controller.ts';
@@ -14,9 +16,12 @@ import { isDeleting } from '../../kube/finalizers.ts';
 import type { Address } from './address-history.ts';
 import { newsFor, recordAddress } from './address-history.ts';
 import { needs } from './caches.ts';
+import { namespaceOf } from './cluster-namespace.ts';
 import type { HubContext } from './context.ts';
 import { hubFieldManager } from './context.ts';
 import { isImported } from './local-cluster.ts';
+import { accountKey } from './registration-grant.ts';
+import { isRotating } from './registration-request.ts';
 import { grantedRequests } from './registration-state.ts';
 
 /** The key of the configuration itself; Clusters have a slash in theirs. */
@@ -35,7 +40,7 @@ export function createAddressController(context: HubContext): Controller {
       for (const cluster of context.caches.clusters.list()) controller.enqueue(keyOf(cluster));
     },
   });
-  needs(controller, context.caches.clusters, context.caches.requests);
+  needs(controller, context.caches.clusters, context.caches.requests, context.caches.serviceAccounts);
   controller.watch(context.caches.config, { map: () => [history] });
   return controller;
 }
@@ -47,10 +52,25 @@ async function tell(context: HubContext, key: string, known: readonly Address[],
   const news = registeredMs === undefined ? undefined : newsFor(known, registeredMs);
   if (news === undefined) return;
   const text = formatHubAddress(news);
-  if (cluster.metadata.annotations?.[annotations.hubAddress] === text) return;
-  const patch = { metadata: { uid: cluster.metadata.uid, annotations: { [annotations.hubAddress]: text } } };
+  if (cluster.metadata.annotations?.[annotations.hubAddress] !== text) {
+    const patch = { metadata: { uid: cluster.metadata.uid, annotations: { [annotations.hubAddress]: text } } };
+    const options = { type: 'merge', fieldManager: hubFieldManager, signal } as const;
+    context.clusters.remember(await context.client.patch(Clusters, parseKey(key), patch, options));
+  }
+  await Promise.all(
+    grantedRequests(context, cluster)
+      .filter(isRotating)
+      .map((request) => call(context, accountKey(request, namespaceOf(cluster)), addressRevision(news), signal)),
+  );
+}
+
+/** Agents of ours watch their account: a mark there makes them ask, and the answer is what was written above. */
+async function call(context: HubContext, account: string, revision: string, signal: AbortSignal): Promise<void> {
+  const known = context.serviceAccounts.get(account);
+  if (known === undefined || known.metadata.annotations?.[annotations.hubAddressRevision] === revision) return;
+  const patch = { metadata: { uid: known.metadata.uid, annotations: { [annotations.hubAddressRevision]: revision } } };
   const options = { type: 'merge', fieldManager: hubFieldManager, signal } as const;
-  context.clusters.remember(await context.client.patch(Clusters, parseKey(key), patch, options));
+  context.serviceAccounts.remember(await context.client.patch(ServiceAccounts, parseKey(account), patch, options));
 }
 
 /** When its agent asked, and so was told an address. */

@@ -1,4 +1,4 @@
-/** The hub's own cluster as one of its clusters (Fleet: bootstrap): Cluster `local` and its ClusterGroup `default`. */
+/** The hub's own cluster as one of its clusters (Fleet: bootstrap): Cluster `local`, ClusterGroup `default`, GitRepo `bootstrap`. */
 import { createHash } from 'node:crypto';
 import { durations } from '../../../api/durations.ts';
 import { annotations, defaults } from '../../../api/fleet/constants.ts';
@@ -13,6 +13,7 @@ import { isForbidden, isNotFound } from '../../kube/api-error.ts';
 import type { Controller } from '../../kube/controller.ts';
 import { createController } from '../../kube/controller.ts';
 import { isDeleting } from '../../kube/finalizers.ts';
+import { ensureRepo } from './bootstrap-repo.ts';
 import { needs } from './caches.ts';
 import type { HubContext } from './context.ts';
 import { hubFieldManager, managedLabels } from './context.ts';
@@ -44,6 +45,7 @@ async function bootstrap(context: HubContext, signal: AbortSignal): Promise<void
   try {
     await ensureLocalCluster(context, local, signal);
     await ensureGroup(context, local, signal);
+    await ensureRepo(context, local, signal);
   } catch (error) {
     if (isForbidden(error) || isNotFound(error)) {
       const message =

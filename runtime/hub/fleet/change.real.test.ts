@@ -34,8 +34,8 @@ let agent: Playing | undefined;
 class Playing {
   readonly #stop = new AbortController();
   readonly #running: Promise<void>;
-  constructor(namespace: string) {
-    const options = { edge: downstream, namespace, leaderElect: false, checkinIntervalMs: 1000 };
+  constructor(namespace: string, checkinIntervalMs = 1000) {
+    const options = { edge: downstream, namespace, leaderElect: false, checkinIntervalMs };
     this.#running = runAgent(options, this.#stop.signal);
   }
   async end(): Promise<void> {
@@ -110,6 +110,16 @@ describe('a changed setting of a registered agent', () => {
     expect(await requests()).toBe(1);
   }, 60_000);
 
+  it('given paused, then deliveries would wait, and nothing about the agent changes; its settings still do', async () => {
+    const writes = await hub.writes();
+    expect(await changed({ paused: true })).toBe(0);
+    expect(await hub.writes()).toBe(writes);
+    expect(await changed({ agentEnvVars: [{ name: 'WHILE', value: 'paused' }] })).toBe(1);
+    await ready();
+    expect(await changed({ paused: false, agentEnvVars: [] })).toBe(1);
+    expect(await requests()).toBe(1);
+  }, 60_000);
+
   it('given hostNetwork, then pods do not overlap (fleet#4432)', async () => {
     await changed({ hostNetwork: true });
     expect((await deployment()).spec).toMatchObject({ strategy: { type: 'Recreate' } });
@@ -179,7 +189,8 @@ describe('the hub’s CA', () => {
     await downstream.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'by-token' } });
     const metadata = { namespace: 'by-token', name: secretNames.bootstrap };
     await downstream.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data });
-    const second = new Playing('by-token');
+    // its heartbeats come a quarter of an hour apart, so it is not by them that it learns of this
+    const second = new Playing('by-token', 15 * 60_000);
     await poll(() => stored('by-token'), { what: 'the registration of the second agent' });
     await hub.quiet();
     const before = { rollouts: await rollouts(), requests: await requests() };

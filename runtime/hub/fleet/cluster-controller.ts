@@ -67,9 +67,10 @@ const list = (key: string | undefined): string[] => (key === undefined ? [] : [k
 function noteHeartbeat(context: HubContext, { type, object, previous, initial }: CacheEvent<Cluster>): boolean {
   const key = keyOf(object);
   if (type === 'added' && initial) inheritLiveness(context, object, Date.now());
-  if (type === 'deleted') [context.observed, context.inherited].forEach((times) => times.delete(key));
+  if (type === 'deleted') [context.observed, context.inherited, context.troubles].forEach((each) => each.delete(key));
   else if (type === 'updated' && previous && lastSeenMs(previous) !== lastSeenMs(object)) {
     context.observed.set(key, Date.now());
+    context.troubles.delete(key);
   }
   return true;
 }
@@ -102,7 +103,8 @@ async function reconcileCluster(
     (latest) => {
       const liveness = livenessOf(context, latest, nowMs);
       const claims = claimsOn(context, latest).map(({ metadata }) => metadata.name ?? '');
-      view = { namespace, registration: registrationOf(context, latest), liveness, claims: claims.sort() };
+      const trouble = context.troubles.get(key);
+      view = { namespace, registration: registrationOf(context, latest), liveness, claims: claims.sort(), trouble };
       return clusterStatus(latest, view, new Date(nowMs));
     },
     signal,

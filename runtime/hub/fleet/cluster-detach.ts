@@ -18,6 +18,7 @@ import type { Result } from '../../kube/controller.ts';
 import { hasFinalizer, removeFinalizer } from '../../kube/finalizers.ts';
 import type { DetachProgress } from '../../registration/detach.ts';
 import { done, runDetach } from '../../registration/detach.ts';
+import { removeAgentBundle } from './agent-bundle.ts';
 import { clusterOf, identityKey, indexes } from './caches.ts';
 import { namespaceOf } from './cluster-namespace.ts';
 import type { HubContext } from './context.ts';
@@ -36,6 +37,7 @@ export async function detachCluster(
   const waiting = await runDetach([
     { name: 'agent', run: () => edge.clean(cluster, signal) },
     { name: 'import token', run: () => removeImportToken(context, cluster, signal) },
+    { name: 'agent bundle', run: () => removeAgentBundle(context, cluster, signal).then(() => done) },
     { name: 'registrations', run: () => removeRegistrations(context, cluster, signal) },
     { name: 'namespace', run: () => removeNamespace(context, cluster, signal) },
   ]);

@@ -57,6 +57,15 @@ describe('what a Cluster says', () => {
       { AgentReachable: 'Unknown WaitingForHeartbeat', Ready: 'False WaitingForHeartbeat', state: 'WaitCheckIn' },
     ],
     [
+      'no agent, and its cluster knows why',
+      { registration: waiting, liveness: { state: 'never' }, trouble: 'pod x: ImagePullBackOff' },
+      {
+        Registered: 'False AgentNotRunning',
+        AgentReachable: 'Unknown AgentNotRunning',
+        Ready: 'False AgentNotRunning',
+      },
+    ],
+    [
       'offline',
       { liveness: { state: 'offline', sinceMs: 0 } },
       {

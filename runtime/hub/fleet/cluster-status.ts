@@ -12,6 +12,8 @@ export interface ClusterView {
     | { readonly state: 'granted' }
     | { readonly state: 'waiting' | 'refused'; readonly reason: string; readonly message: string };
   readonly liveness: Liveness;
+  /** Why the agent does not run downstream, where the hub could look. */
+  readonly trouble?: string | undefined;
   /** Names of requests of other agents for this cluster, which wait because its own agent reports. */
   readonly claims?: readonly string[];
 }
@@ -53,19 +55,23 @@ function processedCondition({ namespace }: ClusterView): Condition {
   return { type, status: 'False', ...namespace };
 }
 
-function registeredCondition({ registration }: ClusterView): Condition {
+function registeredCondition({ registration, trouble }: ClusterView): Condition {
   const type = conditionTypes.registered;
   if (registration.state === 'granted') return { type, status: 'True', reason: reasons.done };
-  const { reason, message } = registration;
-  return { type, status: 'False', reason, message };
+  const { reason, message, state } = registration;
+  if (state === 'refused' || trouble === undefined) return { type, status: 'False', reason, message };
+  return { type, status: 'False', reason: reasons.agentNotRunning, message: `${message}; ${trouble}` };
 }
 
-function onlineCondition({ liveness, registration }: ClusterView): Condition {
+function onlineCondition({ liveness, registration, trouble }: ClusterView): Condition {
   const type = conditionTypes.online;
   switch (liveness.state) {
     case 'never': {
       const granted = registration.state === 'granted';
       const message = granted ? 'registered; the agent has not reported yet' : 'the agent has not registered yet';
+      if (trouble !== undefined) {
+        return { type, status: 'Unknown', reason: reasons.agentNotRunning, message: `${message}; ${trouble}` };
+      }
       const reason = granted ? reasons.waitingForHeartbeat : reasons.waitingForAgent;
       return { type, status: 'Unknown', reason, message };
     }
@@ -73,7 +79,7 @@ function onlineCondition({ liveness, registration }: ClusterView): Condition {
       return { type, status: 'True', reason: reasons.checkedIn };
     case 'offline': {
       const since = `${new Date(liveness.sinceMs).toISOString().slice(0, 19)}Z`;
-      const message = `the agent has not reported since ${since}; see its pod in the downstream cluster`;
+      const message = `the agent has not reported since ${since}; ${trouble ?? 'see its pod in the downstream cluster'}`;
       return { type, status: 'False', reason: reasons.heartbeatOverdue, message };
     }
   }

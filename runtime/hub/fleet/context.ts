@@ -10,6 +10,7 @@ import type { EnsureOptions } from '../../registration/ensure.ts';
 import type { HubCaches } from './caches.ts';
 import type { ConfigStore } from './config-store.ts';
 import type { CredentialReaders } from './credential-readers.ts';
+import type { AgentDefaults } from './edge-agent.ts';
 import type { Overlay } from './overlay.ts';
 import type { StatusWriter } from './status-writer.ts';
 import type { WorkspaceSecrets } from './workspace-secrets.ts';
@@ -31,6 +32,8 @@ export interface HubContext {
   readonly config: ConfigStore;
   /** Tokens without ttl are not issued (environment FLEET_REGISTRATION_TOKEN_TTL_REQUIRED); the configuration may say so, too. */
   readonly tokenTtlRequired: boolean;
+  /** For all agents that this hub installs. */
+  readonly agentDefaults: AgentDefaults;
   readonly caches: HubCaches;
   readonly secrets: WorkspaceSecrets;
   readonly readers: CredentialReaders;
@@ -52,6 +55,8 @@ export interface HubContext {
    * when this process found that: their clock is wrong, or no hub was there for long.
    */
   readonly inherited: Map<string, number>;
+  /** Why the agent of a Cluster (`namespace/name`) does not run downstream, as far as this process has looked. */
+  readonly troubles: Map<string, string>;
   /** When this process published the answer to a request (`namespace/name`), in milliseconds. */
   readonly published: Map<string, number>;
   /** Asks for a reconcile of a Cluster. */

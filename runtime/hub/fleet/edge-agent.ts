@@ -1,7 +1,7 @@
 /** The agent of one Cluster: what it is installed with. Pure. */
 import { createHash } from 'node:crypto';
 import type { BootstrapValues } from '../../../api/fleet/bootstrap-values.ts';
-import { defaults } from '../../../api/fleet/constants.ts';
+import { defaults as names } from '../../../api/fleet/constants.ts';
 import type { HubAddress as Address } from '../../../api/fleet/hub-address.ts';
 import type { HubConfig } from '../../../api/fleet/hub-config.ts';
 import type { Cluster, ClusterStatus } from '../../../api/fleet/kinds.ts';
@@ -23,14 +23,26 @@ export function hubAddress(config: HubConfig, access: Pick<EdgeAccess, 'apiServe
 
 /** Namespace of the agent downstream. */
 export function agentNamespaceOf(cluster: Cluster): string {
-  return cluster.spec?.agentNamespace || defaults.agentNamespace;
+  return cluster.spec?.agentNamespace || names.agentNamespace;
 }
 
 /** Image that is used when the configuration names none. */
 export const defaultAgentImage = 'localhost/muster:dev';
 
+/** What the hub's own environment says of the agents that it installs. */
+export interface AgentDefaults {
+  /** Fleet: FLEET_AGENT_REPLICA_COUNT. Default: 1. */
+  readonly replicas?: number;
+  /** Leader election of agents, Go durations (Fleet: FLEET_AGENT_ELECTION_…). Default: see components/fleet/agent.ts. */
+  readonly election?: {
+    readonly leaseDuration?: string;
+    readonly retryPeriod?: string;
+    readonly renewDeadline?: string;
+  };
+}
+
 /** Settings of the agent, without its credential. */
-export function agentProps(cluster: Cluster, config: HubConfig): AgentProps {
+export function agentProps(cluster: Cluster, config: HubConfig, defaults: AgentDefaults = {}): AgentProps {
   const spec = cluster.spec ?? {};
   const image = config.agentImage || defaultAgentImage;
   const pullSecrets = spec.agentPullSecrets ?? config.imagePullSecrets;
@@ -46,7 +58,8 @@ export function agentProps(cluster: Cluster, config: HubConfig): AgentProps {
     ...optional('agentTLSMode', config.agentTLSMode),
     ...optional('garbageCollectionInterval', config.garbageCollectionInterval),
     ...optional('workers', config.agentWorkers),
-    ...optional('envVars', spec.agentEnvVars as AgentProps['envVars']),
+    ...optional('replicas', defaults.replicas),
+    ...optional('envVars', environment(defaults, spec.agentEnvVars as AgentProps['envVars'] | null)),
     ...optional('tolerations', spec.agentTolerations as AgentProps['tolerations']),
     ...optional('affinity', spec.agentAffinity as AgentProps['affinity']),
     ...optional('resources', spec.agentResources as AgentProps['resources']),
@@ -57,6 +70,17 @@ export function agentProps(cluster: Cluster, config: HubConfig): AgentProps {
     ...optional('redeployGeneration', spec.redeployAgentGeneration),
     labels: edgeConfigLabels(cluster.metadata.labels ?? {}),
   };
+}
+
+/** What a Cluster says of a variable goes before what the hub says of all. */
+function environment({ election }: AgentDefaults, own: AgentProps['envVars'] | null): AgentProps['envVars'] {
+  const all = {
+    CATTLE_ELECTION_LEASE_DURATION: election?.leaseDuration,
+    CATTLE_ELECTION_RETRY_PERIOD: election?.retryPeriod,
+    CATTLE_ELECTION_RENEW_DEADLINE: election?.renewDeadline,
+  };
+  const given = Object.entries(all).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
+  return given.length === 0 ? (own ?? undefined) : [...given, ...(own ?? [])];
 }
 
 function optional<K extends keyof AgentProps>(key: K, value: AgentProps[K] | null): Pick<AgentProps, K> | object {
@@ -106,8 +130,8 @@ export function installedStatus(cluster: Cluster, config: HubConfig, address: Hu
     agentConfigChanged: false,
     apiServerURL: address.url,
     apiServerCAHash: statusHash(Buffer.from(address.ca).toString('base64')),
-    agentTLSMode: config.agentTLSMode || defaults.agentTLSMode,
-    garbageCollectionInterval: config.garbageCollectionInterval || defaults.garbageCollectionInterval,
+    agentTLSMode: config.agentTLSMode || names.agentTLSMode,
+    garbageCollectionInterval: config.garbageCollectionInterval || names.garbageCollectionInterval,
     agentEnvVarsHash: hash(spec.agentEnvVars),
     agentAffinityHash: hash(spec.agentAffinity),
     agentResourcesHash: hash(spec.agentResources),

@@ -3,7 +3,7 @@ import { durations } from '../../../api/durations.ts';
 import { agentNames, configMapNames, labels, managedByMuster, secretNames } from '../../../api/fleet/constants.ts';
 import type { KubeObject } from '../../../api/resource.ts';
 import { ConfigMaps, Namespaces, Secrets } from '../../../api/kubernetes/core.ts';
-import { Deployments, Leases } from '../../../api/kubernetes/workloads.ts';
+import { Deployments, Leases, StatefulSets } from '../../../api/kubernetes/workloads.ts';
 import { PodDisruptionBudgets, PriorityClasses, placeOf, resourceTypeOf } from '../../../components/fleet/kinds.ts';
 import { isGiven } from '../../../components/fleet/local-agent.ts';
 import { fieldManager } from '../../../components/fleet/names.ts';
@@ -35,6 +35,12 @@ export async function applyAgent(
   const deployments = mine.filter(({ kind }) => kind === 'Deployment');
   await Promise.all(mine.filter(({ kind }) => kind !== 'Namespace' && kind !== 'Deployment').map(apply));
   await Promise.all(deployments.map(apply));
+}
+
+/** The agent of Fleet up to 0.11, which was a StatefulSet: two agents of one name must not work side by side. */
+export async function removeStatefulAgent(client: KubeClient, namespace: string, signal: AbortSignal): Promise<void> {
+  const key = { namespace, name: agentNames.deployment };
+  await client.delete(StatefulSets, key, { signal, timeoutMs: durations.edgeRequest });
 }
 
 /** Made by muster, so it may be removed by muster. */

@@ -22,6 +22,7 @@ import { createClusterController } from './cluster-controller.ts';
 import { followConfig } from './config-controller.ts';
 import { createConfigStore } from './config-store.ts';
 import type { HubContext } from './context.ts';
+import type { AgentDefaults } from './edge-agent.ts';
 import { hubFieldManager } from './context.ts';
 import { createCredentialReaders } from './credential-readers.ts';
 import { createEdgeCleaner } from './edge-cleaner.ts';
@@ -53,6 +54,8 @@ export interface HubOptions {
   readonly leaderElect?: boolean;
   /** Refuse tokens without ttl, whatever the configuration says. Default: false. */
   readonly tokenTtlRequired?: boolean;
+  /** Replicas and leader election of the agents that the hub installs. Default: one, with Fleet's times. */
+  readonly agentDefaults?: AgentDefaults;
   /** Identity in the Lease. Default: host name and a random suffix. */
   readonly podName?: string;
 }
@@ -83,8 +86,9 @@ export async function runHub(options: HubOptions, signal: AbortSignal): Promise<
   });
   const edges = createEdgeClients('muster-hub');
   try {
-    const { tokenTtlRequired = false } = options;
-    assemble(manager, { systemNamespace: namespace, ownUid, edges, lifetime: signal, tokenTtlRequired });
+    const { tokenTtlRequired = false, agentDefaults = {} } = options;
+    const settings = { tokenTtlRequired, agentDefaults };
+    assemble(manager, { systemNamespace: namespace, ownUid, edges, lifetime: signal, settings });
     await manager.run(signal);
   } finally {
     await edges.close();
@@ -96,10 +100,10 @@ interface Assembly {
   readonly ownUid: string;
   readonly edges: ReturnType<typeof createEdgeClients>;
   readonly lifetime: AbortSignal;
-  readonly tokenTtlRequired: boolean;
+  readonly settings: Pick<HubContext, 'tokenTtlRequired' | 'agentDefaults'>;
 }
 
-function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, tokenTtlRequired }: Assembly): void {
+function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, settings }: Assembly): void {
   const { client, logger, events } = manager;
   const registration = registrationNamespace(systemNamespace);
   const caches = createHubCaches(manager, { system: systemNamespace, registration });
@@ -120,7 +124,7 @@ function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, 
     registrationNamespace: registration,
     ownUid,
     config,
-    tokenTtlRequired,
+    ...settings,
     caches,
     secrets,
     readers: createCredentialReaders(client, registration, caches.readerRoles),
@@ -136,6 +140,7 @@ function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, 
     observed: new Map(),
     inherited: new Map(),
     published: new Map(),
+    troubles: new Map(),
     enqueueCluster: (key, afterMs) => clusterController.enqueue(key, afterMs === undefined ? {} : { afterMs }),
   };
   followConfig(caches.config, config, events, logger);

@@ -1,5 +1,6 @@
 /** One import: what is to be done for a Cluster now, and doing it. */
 import { reasons } from '../../../api/conditions.ts';
+import { durations } from '../../../api/durations.ts';
 import { defaults } from '../../../api/fleet/constants.ts';
 import type { Cluster, ClusterRegistrationToken } from '../../../api/fleet/kinds.ts';
 import { importTokenName } from '../../../api/fleet/names.ts';
@@ -11,14 +12,16 @@ import { synthAgent } from '../../../components/fleet/fleet-agent.ts';
 import type { AgentProps } from '../../../components/fleet/props.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Result } from '../../kube/controller.ts';
+import { removeAgentBundle } from './agent-bundle.ts';
 import type { HubContext } from './context.ts';
 import { agentNamespaceOf, agentProps, bootstrapFor, settingsRevision } from './edge-agent.ts';
-import { applyAgent, removeAgent } from './edge-apply.ts';
+import { applyAgent, removeAgent, removeStatefulAgent } from './edge-apply.ts';
 import type { EdgeClients } from './edge-clients.ts';
 import { leaveLastingCredential, readdress } from './edge-credential.ts';
 import { ImportFault } from './edge-kubeconfig.ts';
 import { carriedCredential, finishMove, hasArrived, leftNamespaces, noteMove } from './edge-move.ts';
 import { explainEdgeError } from './edge-probe.ts';
+import { lookAtAgent, lookIn } from './edge-workload.ts';
 import { report, reportApplied } from './import-report.ts';
 import type { Applied, ImportNeed } from './import-state.ts';
 import { appliedOf, importNeed, shortUid } from './import-state.ts';
@@ -45,7 +48,7 @@ export async function importCluster(
       'the hub does not know its own address; set apiServerURL in ConfigMap fleet-controller or in the kubeconfig Secret';
     throw new ImportFault(reasons.hubAddressMissing, message, true);
   }
-  const props = agentProps(cluster, context.config.current);
+  const props = agentProps(cluster, context.config.current, context.agentDefaults);
   const revision = settingsRevision(props, address, target.server, pullSecretVersions(context, cluster));
   const registered = registrationOf(context, cluster).state === 'granted';
   const present = context.tokens.get(
@@ -54,7 +57,22 @@ export async function importCluster(
   const need = importNeed(cluster, revision, registered, present?.metadata.uid);
   if (need.apply) return await install(context, target, { props, revision, registered, need }, signal);
   if (leftNamespaces(cluster).length > 0 && hasArrived(cluster)) await leave(context, target, signal);
-  return await keepToken(context, present, need.bootstrap, signal);
+  const kept = await keepToken(context, present, need.bootstrap, signal);
+  return sooner(kept, await watchOver(context, target, signal));
+}
+
+/** While the agent is not heard of: says why, as far as its cluster knows. */
+async function watchOver(context: HubContext, target: Target, signal: AbortSignal): Promise<Result | undefined> {
+  const waitMs = lookIn(target.cluster, Date.now());
+  if (waitMs === undefined) return undefined;
+  if (waitMs > 0) return { requeueAfterMs: waitMs };
+  await lookAtAgent(context, target, signal);
+  return { requeueAfterMs: durations.agentLookAgain };
+}
+
+function sooner(a: Result | void, b: Result | undefined): Result | undefined {
+  const times = [a?.requeueAfterMs, b?.requeueAfterMs].filter((time) => time !== undefined);
+  return times.length === 0 ? undefined : { requeueAfterMs: Math.min(...times) };
 }
 
 interface Plan {
@@ -93,6 +111,7 @@ async function install(
     ...(typeof carried === 'object' ? [carried] : []),
   ];
   try {
+    await takeOver(context, target, client, signal);
     if (props.program === 'fleet') {
       await leaveLastingCredential(context, cluster, client, signal);
       if (registered) await readdress(cluster, client, address, signal);
@@ -103,7 +122,19 @@ async function install(
   }
   const applied: Applied = { revision, token: token === undefined ? '' : shortUid(token.metadata.uid ?? '') };
   await reportApplied(context, context.clusters.get(keyOf(cluster)) ?? cluster, applied, address, signal);
-  return renewLater(token, bootstrap);
+  return sooner(renewLater(token, bootstrap), { requeueAfterMs: durations.agentLookFirst });
+}
+
+/** What a hub of Fleet has left, where it has installed the agent and we have not yet. */
+async function takeOver(
+  context: HubContext,
+  { cluster, own }: Target,
+  client: KubeClient,
+  signal: AbortSignal,
+): Promise<void> {
+  if (appliedOf(cluster) !== undefined || cluster.status?.agentDeployedGeneration == null) return;
+  await removeAgentBundle(context, cluster, signal);
+  if (!own) await removeStatefulAgent(client, agentNamespaceOf(cluster), signal);
 }
 
 /** A registered agent that moves takes its credential along; `lost` when it has to register. */

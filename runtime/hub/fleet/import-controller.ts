@@ -1,5 +1,6 @@
 /** Clusters with a kubeconfig: the hub installs the agent there. A machine of events; no reconcile waits for anything. */
-import { reasons } from '../../../api/conditions.ts';
+import type { Condition } from '../../../api/conditions.ts';
+import { conditionTypes, isTrue, reasons } from '../../../api/conditions.ts';
 import { durations } from '../../../api/durations.ts';
 import { isMusterError } from '../../../api/errors.ts';
 import { labels } from '../../../api/fleet/constants.ts';
@@ -37,8 +38,9 @@ export function createImportController(context: HubContext, edges: EdgeClients):
       (type === 'added' ||
         previous?.metadata.generation !== object.metadata.generation ||
         // an agent that moved has arrived, and the old one can go
-        (previous?.status?.agent?.namespace !== object.status?.agent?.namespace &&
-          leftNamespaces(object).length > 0)) &&
+        (previous?.status?.agent?.namespace !== object.status?.agent?.namespace && leftNamespaces(object).length > 0) ||
+        // its agent fell silent: why, its cluster may know
+        (wasHeard(previous) && !wasHeard(object))) &&
       isImported(context, object),
   });
   controller.watch(caches.tokens, {
@@ -70,6 +72,9 @@ export function createImportController(context: HubContext, edges: EdgeClients):
   context.config.onChange(enqueueAll);
   return controller;
 }
+
+const wasHeard = (cluster: Cluster | undefined): boolean =>
+  isTrue(cluster?.status?.conditions as Condition[] | undefined, conditionTypes.online);
 
 function clusterOfToken(token: ClusterRegistrationToken): string[] {
   return (token.metadata.ownerReferences ?? [])

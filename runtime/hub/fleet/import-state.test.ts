@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
+import type { Deployment } from '../../../api/kubernetes/workloads.ts';
+import { synthAgent } from '../../../components/fleet/index.ts';
 import { agentProps, hubAddress, settingsRevision } from './edge-agent.ts';
 import { isAllowedNamespace } from './edge-kubeconfig.ts';
 import { appliedMessage, appliedOf, importNeed } from './import-state.ts';
@@ -75,6 +77,22 @@ describe('settings of the agent', () => {
   it('given an image of Fleet, when synthesized, then its own program runs with the rights it needs', () => {
     expect(agentProps(plain, { agentImage: 'rancher/fleet-agent:v0.16.1' })).toMatchObject({ program: 'fleet' });
     expect(agentProps(plain, { agentImage: 'muster:1' })).not.toHaveProperty('program');
+  });
+
+  it('given what the hub’s environment says of agents, then all of them get it, and a Cluster’s own word goes before it', () => {
+    const election = { leaseDuration: '60s', renewDeadline: '50s' };
+    const own = { ...plain, spec: { agentEnvVars: [{ name: 'CATTLE_ELECTION_LEASE_DURATION', value: '90s' }] } };
+    const props = agentProps(own, {}, { replicas: 2, election });
+    expect(props).toMatchObject({ replicas: 2 });
+    const deployment = synthAgent(props).find(({ kind }) => kind === 'Deployment') as Deployment | undefined;
+    const env = (deployment?.spec.template.spec as { containers: { env: { name: string; value?: string }[] }[] })
+      .containers[0]?.env;
+    const value = (name: string) => env?.find((each) => each.name === name)?.value;
+    expect(value('CATTLE_ELECTION_LEASE_DURATION')).toBe('90s');
+    expect(value('CATTLE_ELECTION_RENEW_DEADLINE')).toBe('50s');
+    const digestOf = (replicas: number) =>
+      settingsRevision(agentProps(plain, {}, { replicas }), address, 'https://edge');
+    expect(digestOf(2)).not.toBe(digestOf(1));
   });
 
   it('given an address in the Secret, when asked, then it goes before that of the hub', () => {

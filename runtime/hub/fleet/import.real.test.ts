@@ -2,13 +2,13 @@ import { createServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { secretNames } from '../../../api/fleet/constants.ts';
-import { ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts';
-import { clusterNamespace } from '../../../api/fleet/names.ts';
-import { Namespaces, Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
+import { finalizers, secretNames } from '../../../api/fleet/constants.ts';
+import { BundleDeployments, Bundles, ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts';
+import { agentBundleName, clusterNamespace } from '../../../api/fleet/names.ts';
+import { Namespaces, Nodes, Pods, Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
 import { ClusterRoles } from '../../../api/kubernetes/rbac.ts';
 import type { Deployment } from '../../../api/kubernetes/workloads.ts';
-import { Deployments } from '../../../api/kubernetes/workloads.ts';
+import { Deployments, StatefulSets } from '../../../api/kubernetes/workloads.ts';
 import { ControlPlane, poll } from '../../../test/harness/index.ts';
 import { ask, answerTo, cluster, clusterThat, condition, workspace } from '../../../test/support/registering.ts';
 import type { RunningHub } from '../../../test/support/running-hub.ts';
@@ -19,9 +19,11 @@ let hub: RunningHub;
 let edge: ControlPlane;
 let downstream: KubeClient;
 const closers: (() => void)[] = [];
+const merge = { type: 'merge' } as const;
+const onStatus = { subresource: 'status' } as const;
 
 beforeAll(async () => {
-  [hub, edge] = await Promise.all([startRunningHub('import'), ControlPlane.start({ name: 'edge' })]);
+  [hub, edge] = await Promise.all([startRunningHub('import'), ControlPlane.start({ name: 'edge', scheduler: true })]);
   downstream = edge.client();
 });
 afterAll(async () => {
@@ -134,6 +136,82 @@ describe('a Cluster with a kubeconfig', () => {
     expect(after.metadata.generation).toBe((before.metadata.generation ?? 0) + 1);
     await remove('west');
   });
+});
+
+describe('a cluster that a hub of Fleet has installed its agent in', () => {
+  it('given its bundle and the StatefulSet of old versions, when the hub imports it, then both go and the agent is there', async () => {
+    const name = 'taken';
+    await hub.admin.create(Clusters, cluster(name, { kubeConfigSecret: `${name}-kubeconfig` }));
+    const known = await clusterThat(hub, name, (c) => c.status?.namespace !== undefined, 'has a namespace');
+    const status = { agentDeployedGeneration: 0, agent: { namespace: systemNamespace } };
+    await hub.admin.patch(Clusters, { namespace: workspace, name }, { status }, { ...merge, ...onStatus });
+    const bundle = { namespace: workspace, name: agentBundleName(name) };
+    const delivered = { namespace: known.status?.namespace ?? '', name: bundle.name };
+    const apiVersion = 'fleet.cattle.io/v1alpha1';
+    await hub.admin.create(Bundles, {
+      ...{ apiVersion, kind: 'Bundle', metadata: { ...bundle, finalizers: [finalizers.bundle] } },
+      spec: { targets: [{ clusterName: name }] },
+    });
+    await hub.admin.create(BundleDeployments, {
+      ...{ apiVersion, kind: 'BundleDeployment', spec: {} },
+      metadata: { ...delivered, finalizers: [finalizers.bundleDeployment] },
+    });
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: systemNamespace } };
+    await downstream.apply(Namespaces, namespace, { fieldManager: 'test' });
+    const labels = { app: 'fleet-agent' };
+    await downstream.create(StatefulSets, {
+      apiVersion: 'apps/v1',
+      kind: 'StatefulSet',
+      metadata: { name: 'fleet-agent', namespace: systemNamespace },
+      spec: {
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers: [{ name: 'x', image: 'x' }] } },
+      },
+    } as never);
+
+    await secret(`${name}-kubeconfig`, edge.kubeconfig);
+
+    await clusterThat(hub, name, (c) => condition(c, 'Imported')?.status === 'True', 'Imported');
+    await deployment();
+    expect(await hub.admin.find(Bundles, bundle)).toBeUndefined();
+    expect(await hub.admin.find(BundleDeployments, delivered)).toBeUndefined();
+    const old = await downstream.find(StatefulSets, { namespace: systemNamespace, name: 'fleet-agent' });
+    expect(old === undefined || old.metadata.deletionTimestamp !== undefined).toBe(true);
+    await remove(name);
+  });
+});
+
+describe('an agent that cannot run downstream', () => {
+  it('given a node whose ports are taken, when the agent wants the node’s network, then the Cluster says so (fleet#4432)', async () => {
+    const node = await downstream.create(Nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'only' } });
+    const allocatable = { cpu: '4', memory: '8Gi', pods: '100' };
+    const conditions = [{ type: 'Ready', status: 'True' }];
+    await downstream.patch(Nodes, { name: 'only' }, { status: { allocatable, conditions } }, { ...merge, ...onStatus });
+    await downstream.create(Pods, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'holder', namespace: 'default' },
+      spec: {
+        nodeName: node.metadata.name,
+        hostNetwork: true,
+        containers: [{ name: 'x', image: 'x', ports: [{ containerPort: 8081, hostPort: 8081 }] }],
+      },
+    } as never);
+    await secret('busy-kubeconfig', edge.kubeconfig);
+    const spec = { kubeConfigSecret: 'busy-kubeconfig', hostNetwork: true };
+    await hub.admin.create(Clusters, cluster('busy', spec));
+    const told = await clusterThat(
+      hub,
+      'busy',
+      (c) => condition(c, 'Registered')?.reason === 'AgentNotRunning',
+      'told',
+    );
+    expect(condition(told, 'Registered')?.message).toMatch(/free ports/);
+    expect(condition(told, 'AgentReachable')).toMatchObject({ status: 'Unknown', reason: 'AgentNotRunning' });
+    expect((await deployment()).spec).toMatchObject({ strategy: { type: 'Recreate' } });
+    await downstream.delete(Nodes, { name: 'only' });
+    await remove('busy');
+  }, 60_000);
 });
 
 describe('an imported agent that lost its account', () => {

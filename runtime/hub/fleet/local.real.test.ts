@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { secretNames } from '../../../api/fleet/constants.ts';
 import { parseKubeconfig } from '../../kube/kubeconfig.ts';
 import type { HubConfig } from '../../../api/fleet/hub-config.ts';
-import type { Cluster } from '../../../api/fleet/kinds.ts';
-import { ClusterGroups, Clusters } from '../../../api/fleet/kinds.ts';
+import type { Cluster, GitRepo } from '../../../api/fleet/kinds.ts';
+import { ClusterGroups, Clusters, GitRepos } from '../../../api/fleet/kinds.ts';
 import { Namespaces, Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
 import { Deployments } from '../../../api/kubernetes/workloads.ts';
 import { synthHub } from '../../../components/fleet/index.ts';
@@ -99,6 +99,38 @@ describe('the hub’s own cluster', () => {
     expect((await hub.admin.get(Clusters, key)).metadata.labels).toMatchObject({ env: 'mine' });
     const generation = (await deployment())?.metadata.generation;
     expect(generation).toBe(1);
+  }, 60_000);
+
+  it('given a repository, then GitRepo bootstrap says so and follows, what a user changed stays, and it goes with the setting', async () => {
+    const gitKey = { namespace: 'fleet-local', name: 'bootstrap' };
+    const gitRepo = (look: (found: GitRepo | undefined) => boolean, what: string) =>
+      poll(
+        async () => {
+          const found = await hub.admin.find(GitRepos, gitKey);
+          return look(found) ? { found } : undefined;
+        },
+        { what: `GitRepo bootstrap: ${what}` },
+      );
+    const repo = { repo: 'https://git.example/fleet', branch: 'main', secret: 'git', paths: 'hub, edge' };
+    await hub.configure({ bootstrap: { ...bootstrap, ...repo } });
+    const made = await gitRepo((found) => found !== undefined, 'made');
+    expect(made.found?.spec).toEqual({
+      repo: 'https://git.example/fleet',
+      branch: 'main',
+      clientSecretName: 'git',
+      paths: ['hub', 'edge'],
+    });
+    await hub.admin.patch(GitRepos, gitKey, { spec: { paused: true } }, { type: 'merge' });
+    await hub.configure({ bootstrap: { ...bootstrap, ...repo, paths: '' } });
+    const changed = await gitRepo((found) => found?.spec?.paths === undefined, 'changed');
+    expect(changed.found?.spec).toEqual({
+      repo: 'https://git.example/fleet',
+      branch: 'main',
+      clientSecretName: 'git',
+      paused: true,
+    });
+    await hub.configure({ bootstrap });
+    await gitRepo((found) => found === undefined, 'gone');
   }, 60_000);
 
   it('given localAgentDisabled, then the agent goes and what came with the hub stays; given it off, then it is back', async () => {

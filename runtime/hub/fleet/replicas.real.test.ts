@@ -5,7 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Namespaces } from '../../../api/kubernetes/core.ts';
 import { Leases } from '../../../api/kubernetes/workloads.ts';
 import { hubNames } from '../../../components/fleet/names.ts';
-import { poll } from '../../../test/harness/index.ts';
+import { FaultProxy, claimPort, poll } from '../../../test/harness/index.ts';
+import { httpGet } from '../../../test/harness/http-get.ts';
 import { ManagedProcess } from '../../../test/harness/managed-process.ts';
 import { ask, answerTo, asToken, createToken } from '../../../test/support/registering.ts';
 import type { RunningHub } from '../../../test/support/running-hub.ts';
@@ -36,17 +37,21 @@ afterEach(async () => {
 });
 afterAll(() => hub?.close());
 
-async function start(kind: 'hub' | 'agent', name: string): Promise<ManagedProcess> {
+async function start(
+  kind: 'hub' | 'agent',
+  name: string,
+  { kubeconfig, probe = '0' }: { kubeconfig?: string; probe?: string } = {},
+): Promise<ManagedProcess> {
   const isHub = kind === 'hub';
   const namespace = isHub ? systemNamespace : agentNamespace;
   const process_ = await ManagedProcess.start({
     name,
     command: process.execPath,
-    args: [main, kind, '--kubeconfig', isHub ? files.hub : files.admin, '--namespace', namespace],
+    args: [main, kind, '--kubeconfig', kubeconfig ?? (isHub ? files.hub : files.admin), '--namespace', namespace],
     logFile: join(hub.plane.dir, `${name}.log`),
     env: {
       POD_NAME: name,
-      MUSTER_PROBE_BIND_ADDRESS: '0',
+      MUSTER_PROBE_BIND_ADDRESS: probe,
       MUSTER_METRICS_BIND_ADDRESS: '0',
       FLEET_AGENT_PROBE_BIND_ADDRESS: '0',
       FLEET_AGENT_METRICS_BIND_ADDRESS: '0',
@@ -119,5 +124,34 @@ describe('work', () => {
       limitMs: 30_000,
     });
     expect(answer).toHaveProperty('token');
+  }, 90_000);
+});
+
+describe('a hub that leads and cannot read what it needs', () => {
+  it('given requests that it may not list, then it says that it is not ready, and answers as soon as it can', async () => {
+    // a naive hub holds the lease, calls itself ready, and does nothing (fleet by reading: errors of its start are swallowed)
+    await createToken(hub, 'late');
+    await using proxy = await FaultProxy.start(hub.plane);
+    proxy.fail({ match: { method: 'GET', path: /clusterregistrations/ }, status: 500 });
+    const account = { namespace: systemNamespace, name: hubNames.serviceAccount };
+    const { token } = await hub.admin.createToken(account, { expirationSeconds: 3600 });
+    const kubeconfig = join(hub.plane.dir, 'proxied-kubeconfig');
+    writeFileSync(kubeconfig, hub.plane.kubeconfigFor({ token }, proxy), { mode: 0o600 });
+    const port = await claimPort();
+    const probe = `127.0.0.1:${port.value}`;
+    const readyz = async (): Promise<number | undefined> =>
+      (await httpGet({ server: `http://${probe}` }, '/readyz'))?.status;
+    await start('hub', 'hub-i', { kubeconfig, probe });
+    await leads('hub', 'hub-i', 30_000);
+    await poll(async () => ((await readyz()) === 500 ? true : undefined), { what: 'the hub to call itself not ready' });
+    await poll(() => Promise.resolve(proxy.count({ path: /clusterregistrations/ }) > 5 ? true : undefined), {
+      what: 'tries',
+    });
+    expect(await readyz()).toBe(500);
+    proxy.clear();
+    await poll(async () => ((await readyz()) === 200 ? true : undefined), { what: 'ready', limitMs: 30_000 });
+    const agent = await asToken(hub, 'late');
+    expect(await answerTo(agent, await ask(agent, { clientID: 'late', token: 'late' }))).toHaveProperty('token');
+    port.release();
   }, 90_000);
 });

@@ -20,7 +20,7 @@ import { currentRun } from '../run/run.ts';
 import { waitReady } from '../wait-ready.ts';
 import { advertised, argumentsOf } from './arguments.ts';
 import type { Component, PlanePorts } from './arguments.ts';
-import { kubeconfigText, planeFiles } from './files.ts';
+import { kubeconfigText, planeFiles, replaceServingPair } from './files.ts';
 import type { KubeconfigUser, PlaneFiles } from './files.ts';
 import type { ControlPlaneOptions } from './options.ts';
 
@@ -32,7 +32,7 @@ export class ControlPlane {
   /** `https://127.0.0.1:PORT` */
   readonly server: string;
   readonly port: number;
-  /** The CA that signs serving and client certificates, PEM. */
+  /** The CA that signs serving and client certificates, PEM, and after it the successor, if there is one. */
   readonly ca: string;
   /** The bearer token of a member of `system:masters`. */
   readonly adminToken: string;
@@ -87,7 +87,7 @@ export class ControlPlane {
     this.dir = files.dir;
     this.port = port(0);
     this.server = `https://127.0.0.1:${this.port}`;
-    this.ca = files.authority.cert;
+    this.ca = files.authority.cert + (options.successor?.cert ?? '');
     this.adminToken = files.adminToken;
     this.kubeconfig = this.kubeconfigFor({ token: files.adminToken });
     this.kubeconfigPath = files.path('kubeconfig');
@@ -154,6 +154,15 @@ export class ControlPlane {
   async restart(component: Component): Promise<void> {
     await this.stop(component);
     await this.#start(component);
+  }
+
+  /** Goes over to a serving certificate of the successor: who trusts only the CA of before is shut out from now on. */
+  async changeAuthority(): Promise<void> {
+    const { successor, hosts } = this.#options;
+    if (successor === undefined)
+      throw new MusterError('INVALID_ARGUMENT', `${this.name} was started without successor`);
+    replaceServingPair(this.#files, successor, hosts);
+    await this.restart('kube-apiserver');
   }
 
   /**

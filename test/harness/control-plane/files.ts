@@ -3,6 +3,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Authority } from '../pki/authority.ts';
+import type { KeyPair } from '../pki/authority.ts';
 
 /** Paths of a control plane's files, by what they are. */
 export interface PlaneFiles {
@@ -46,15 +47,7 @@ export function planeFiles(dir: string, hosts: readonly string[] = []): PlaneFil
     const authority = Authority.create('muster-test-ca');
     write('ca.crt', authority.cert);
     write('ca.key', authority.key);
-    writePair(
-      write,
-      'apiserver',
-      authority.issue({
-        commonName: 'kube-apiserver',
-        hosts: [...apiServerHosts, ...hosts],
-        usages: ['server'],
-      }),
-    );
+    writePair(write, 'apiserver', servingPair(authority, hosts));
     const serviceAccount = generateKeyPairSync('ec', { namedCurve: 'P-256' });
     write('service-account.key', serviceAccount.privateKey.export({ type: 'sec1', format: 'pem' }) as string);
     write('service-account.pub', serviceAccount.publicKey.export({ type: 'spki', format: 'pem' }) as string);
@@ -75,10 +68,20 @@ export function planeFiles(dir: string, hosts: readonly string[] = []): PlaneFil
   return { dir, authority: Authority.load(pair), adminToken, path };
 }
 
+function servingPair(authority: Authority, hosts: readonly string[]): KeyPair {
+  return authority.issue({ commonName: 'kube-apiserver', hosts: [...apiServerHosts, ...hosts], usages: ['server'] });
+}
+
+/** A serving certificate of another authority, for the apiserver's next start. */
+export function replaceServingPair({ path }: PlaneFiles, authority: Authority, hosts: readonly string[] = []): void {
+  const write = (name: PlaneFile, text: string): void => writeFileSync(path(name), text, { mode: 0o600 });
+  writePair(write, 'apiserver', servingPair(authority, hosts));
+}
+
 function writePair(
   write: (name: PlaneFile, text: string) => void,
   name: 'apiserver' | 'kubelet-client',
-  pair: { cert: string; key: string },
+  pair: KeyPair,
 ): void {
   write(`${name}.crt`, pair.cert);
   write(`${name}.key`, pair.key);

@@ -1,5 +1,6 @@
 /** What a control plane is started with. */
 import type { IsolatedNetwork } from '../network/isolated-network.ts';
+import type { Authority } from '../pki/authority.ts';
 import type { Claim } from '../run/claims.ts';
 
 /** Options of {@link ControlPlane.start}. */
@@ -19,6 +20,8 @@ export interface ControlPlaneOptions {
   readonly port?: Claim<number>;
   /** More names and addresses that its certificate covers. Default: those of loopback and of the Service `kubernetes`. */
   readonly hosts?: readonly string[];
+  /** Who will sign its serving certificate after {@link ControlPlane.changeAuthority}; trusted beside its own from the start. */
+  readonly successor?: Authority;
   /** Runs on this network instead of the machine's; its ports on 127.0.0.1 lead there all the same. */
   readonly network?: IsolatedNetwork;
 }
