@@ -94,7 +94,10 @@ async function register(name: string, labels: Record<string, string>, kubeconfig
   }
   const spec = { clientID: name, ...(kubeconfig ? { kubeConfigSecret: metadata.name } : {}) };
   await hub.admin.create(Clusters, cluster(name, spec, { labels }));
-  await ask(await asToken(hub, 'tok'), { clientID: name, token: 'tok' });
+  // a request that comes before the hub has heard of the Cluster makes one of its own
+  await clusterThat(hub, name, (c) => condition(c, 'Processed') !== undefined, 'known');
+  const token = kubeconfig ? `import-token-${name}` : 'tok';
+  await ask(await asToken(hub, token), { clientID: name, token });
   await clusterThat(hub, name, (c) => condition(c, 'Registered')?.status === 'True', 'Registered');
 }
 

@@ -51,6 +51,8 @@ const is = (profile: ClusterProfile, type: string) =>
 /** A Cluster that an agent registers by itself. */
 async function declare(name: string, metadata: Cluster['metadata'] = {}): Promise<void> {
   await hub.admin.create(Clusters, cluster(name, { clientID: name }, metadata));
+  // a request that comes before the hub has heard of the Cluster makes one of its own
+  await clusterThat(hub, name, (c) => condition(c, 'Processed') !== undefined, 'known');
   await ask(await asToken(hub, 'tok'), { clientID: name, token: 'tok' });
   await clusterThat(hub, name, (c) => condition(c, 'Registered')?.status === 'True', 'Registered');
 }
