@@ -1,7 +1,7 @@
 /** All commands but the two long-running ones, and the help that names every one. */
 import { Command, CommanderError } from 'commander';
 import { version } from '../api/version.ts';
-import { addSynth } from './synth.ts';
+import { addSynth } from './synth/command.ts';
 
 /** Builds the program. `write` takes what would go to standard output. */
 export function createProgram(write: (text: string) => void): Command {

@@ -21,6 +21,9 @@ const fields: Readers = {
   garbageCollectionInterval: readDuration,
 };
 
+/** Names of all fields, in the order in which they are written. */
+export const agentConfigFields: readonly string[] = Object.keys(fields);
+
 /**
  * Reads the configuration; fields that cannot be used are left out with a warning each.
  * @throws MusterError INVALID_ARGUMENT when it is not a JSON object

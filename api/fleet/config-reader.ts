@@ -55,14 +55,22 @@ export function readConfig<Config>(json: string | undefined, readers: Readers, w
   return { config, warnings };
 }
 
-/** Writes known fields in the order of `readers`, then anything else that was given. */
+/** Writes known fields in the order of `readers`, then anything else by name: equal configurations are equal texts. */
 export function formatConfig(config: object, readers: Readers): string {
-  const rest = Object.entries(config).filter(([field]) => !(field in readers));
-  const known = Object.keys(readers).map((field): [string, unknown] => [
-    field,
-    (config as Record<string, unknown>)[field],
-  ]);
-  return JSON.stringify(Object.fromEntries([...known, ...rest]), null, 2);
+  return JSON.stringify(inOrder(config, readers), null, 2);
+}
+
+function inOrder(value: unknown, readers: Readers): unknown {
+  if (Array.isArray(value)) return value.map((item) => inOrder(item, {}));
+  if (!isObject(value)) return value;
+  const known = Object.keys(readers);
+  const rest = Object.keys(value).filter((field) => !known.includes(field));
+  return Object.fromEntries(
+    [...known, ...rest.sort()].map((field) => {
+      const reader = readers[field];
+      return [field, inOrder(value[field], typeof reader === 'object' ? reader : {})];
+    }),
+  );
 }
 
 function parseObject(json: string | undefined, where: string): Record<string, unknown> {

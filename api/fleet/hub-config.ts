@@ -98,6 +98,9 @@ const fields: Readers = {
   githubURLPrefix: readText,
 };
 
+/** Names of all fields, in the order in which they are written. */
+export const hubConfigFields: readonly string[] = Object.keys(fields);
+
 /**
  * Reads the configuration; fields that cannot be used are left out with a warning each.
  * @throws MusterError INVALID_ARGUMENT when it is not a JSON object

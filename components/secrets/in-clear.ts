@@ -14,7 +14,7 @@ export interface SecretInClear {
   readonly what: string;
 }
 
-/** Places that the error names; the rest is counted. */
+/** Objects, and places in each, that the error names; the rest is counted. */
 const named = 5;
 
 /** Kinds whose texts are prose, schemas and expressions: fields called `token` there are no tokens. */
@@ -43,15 +43,30 @@ export function secretsInClear(objects: readonly KubeObject[]): SecretInClear[] 
  */
 export function refuseSecretsInClear(objects: readonly KubeObject[]): void {
   const found = secretsInClear(objects);
-  const [first] = found;
-  if (first === undefined) return;
-  const list = found.slice(0, named).map(({ object, path, what }) => `${object} has ${what} in ${path}`);
-  const more = found.length > named ? [`and ${found.length - named} more`] : [];
-  throw new MusterError('SECRET_IN_CLEAR', [...list, ...more].join('; '), {
-    hint:
-      'Refer to it: by the name of a Secret that exists in the cluster, by an ExternalSecret or by a SealedSecret. ' +
-      'If the manifests are applied at once and never committed, say so with allowSecrets (muster synth: --allow-secrets).',
-  });
+  if (found.length === 0) return;
+  const paths = new Map<string, string[]>();
+  for (const { object, path, what } of found) {
+    const subject = `${object} has ${what} in`;
+    paths.set(subject, [...(paths.get(subject) ?? []), path]);
+  }
+  throw new MusterError(
+    'SECRET_IN_CLEAR',
+    some(
+      [...paths].map(([subject, list]) => `${subject} ${some(list, ', ')}`),
+      '; ',
+    ),
+    {
+      hint:
+        'Refer to it: by the name of a Secret that exists in the cluster, by an ExternalSecret or by a SealedSecret. ' +
+        'If the manifests are applied at once and never committed, say so with allowSecrets (muster synth: --allow-secrets).',
+    },
+  );
+}
+
+/** The first few, and how many more there are. */
+function some(texts: readonly string[], separator: string): string {
+  const more = texts.length - named;
+  return [...texts.slice(0, named), ...(more > 0 ? [`and ${more} more`] : [])].join(separator);
 }
 
 interface Place {
@@ -67,7 +82,7 @@ function placesIn(object: KubeObject): Place[] {
   }
   const readNames = !describing.has(kind);
   const about = { annotations: metadata.annotations, labels: metadata.labels };
-  return [...walk(about, 'metadata', true), ...walk(withoutCiphers(kind, rest), '', readNames)];
+  return [...walk(about, 'metadata', true), ...walk(withoutReferences(kind, rest), '', readNames)];
 }
 
 /** Every value of a Secret counts, whatever it looks like: that is what Secrets are for. */
@@ -77,10 +92,16 @@ function valuesOf(field: string, values: unknown): Place[] {
     .map(([key]) => ({ path: `${field}.${key}`, what: 'a value of a Secret' }));
 }
 
-/** What is encrypted may have any name and look like anything. */
-function withoutCiphers(kind: string, rest: Record<string, unknown>): Record<string, unknown> {
-  if (kind !== 'SealedSecret' || typeof rest['spec'] !== 'object' || rest['spec'] === null) return rest;
-  return { ...rest, spec: { ...rest['spec'], encryptedData: undefined } };
+/** What is encrypted may have any name and look like anything; what names an entry of a store is no credential. */
+const notInClear: Readonly<Record<string, readonly string[]>> = {
+  SealedSecret: ['encryptedData'],
+  ExternalSecret: ['data', 'dataFrom'],
+};
+
+function withoutReferences(kind: string, rest: Record<string, unknown>): Record<string, unknown> {
+  const left = notInClear[kind];
+  if (left === undefined || typeof rest['spec'] !== 'object' || rest['spec'] === null) return rest;
+  return { ...rest, spec: Object.fromEntries(Object.entries(rest['spec']).filter(([key]) => !left.includes(key))) };
 }
 
 function walk(value: unknown, path: string, readNames: boolean, name = ''): Place[] {

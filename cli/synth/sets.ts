@@ -1,0 +1,28 @@
+/** The sets of manifests that `muster synth` knows: their flags, and what the flags mean. */
+import type { Option } from 'commander';
+import type { FluxFolder } from '../../components/gitops/index.ts';
+import type { ChartFile } from '../../components/helm/index.ts';
+import type { KubeObject } from '../../api/resource.ts';
+
+/** Values of the flags of one set, by commander's names. */
+export type Flags = Readonly<Record<string, unknown>>;
+
+/** What a set synthesizes. */
+export interface Manifests {
+  readonly objects: readonly KubeObject[];
+  /** Name of the file, without extension: `hub`, `cluster-east`. */
+  readonly file: string;
+}
+
+/** One set. */
+export interface ManifestSet {
+  readonly name: string;
+  readonly description: string;
+  /** Where Flux applies it. */
+  readonly folder: FluxFolder;
+  readonly options: readonly Option[];
+  /** Throws INVALID_ARGUMENT. */
+  synth(flags: Flags): Manifests;
+  /** The same as a chart; absent: single objects of the user need none. Throws INVALID_ARGUMENT. */
+  chart?(flags: Flags): ChartFile[];
+}
