@@ -1,4 +1,4 @@
-/** Rights and fences of the hub for publishing clusters: as ClusterProfiles, and to an Argo CD (decision 9). */
+/** Rights and fences of the hub for publishing clusters: as ClusterProfiles, and to an Argo CD (decision 10). */
 import type { Construct } from 'constructs';
 import { MusterError } from '../../api/errors.ts';
 import { labels, managedByMuster } from '../../api/fleet/constants.ts';
