@@ -47,7 +47,9 @@ export async function whyNotAvailable(
   const pods = await client.list(Pods, { namespace, labelSelector, ...options }).catch(() => undefined);
   const told = (pods?.items ?? []).map(podProblem).filter((text) => text !== undefined);
   const warning = await lastWarning(client, deployment, pods?.items ?? [], options);
-  if (warning !== undefined) told.push(warning);
+  if (warning !== undefined && !told.some((text) => text.includes(warning.note))) {
+    told.push(`${warning.reason}: ${warning.note}`);
+  }
   if (told.length > 0) return told.join('; ');
   const condition = deployment.status?.conditions?.find(
     ({ type, status }) =>
@@ -65,7 +67,7 @@ async function lastWarning(
   deployment: Deployment,
   pods: readonly Pod[],
   options: CallOptions,
-): Promise<string | undefined> {
+): Promise<{ reason: string; note: string } | undefined> {
   const { namespace = '', uid } = deployment.metadata;
   const uids = new Set([uid, ...pods.map(({ metadata }) => metadata.uid)]);
   const fieldSelector = 'type=Warning';
@@ -76,7 +78,7 @@ async function lastWarning(
     .filter(({ regarding }) => uids.has(regarding?.uid))
     .sort((a, b) => (times(a) < times(b) ? -1 : 1))
     .at(-1);
-  return found === undefined ? undefined : `${found.reason ?? 'Warning'}: ${found.note ?? ''}`;
+  return found === undefined ? undefined : { reason: found.reason ?? 'Warning', note: found.note ?? '' };
 }
 
 /** `pod x: ImagePullBackOff: …`; undefined for a pod that is fine. */

@@ -183,7 +183,8 @@ describe('a cluster that a hub of Fleet has installed its agent in', () => {
 
 describe('an agent that cannot run downstream', () => {
   it('given a node whose ports are taken, when the agent wants the node’s network, then the Cluster says so (fleet#4432)', async () => {
-    const node = await downstream.create(Nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'only' } });
+    const metadata = { name: 'only', labels: { 'kubernetes.io/os': 'linux' } };
+    await downstream.create(Nodes, { apiVersion: 'v1', kind: 'Node', metadata });
     const allocatable = { cpu: '4', memory: '8Gi', pods: '100' };
     const conditions = [{ type: 'Ready', status: 'True' }];
     await downstream.patch(Nodes, { name: 'only' }, { status: { allocatable, conditions } }, { ...merge, ...onStatus });
@@ -192,7 +193,7 @@ describe('an agent that cannot run downstream', () => {
       kind: 'Pod',
       metadata: { name: 'holder', namespace: 'default' },
       spec: {
-        nodeName: node.metadata.name,
+        nodeName: 'only',
         hostNetwork: true,
         containers: [{ name: 'x', image: 'x', ports: [{ containerPort: 8081, hostPort: 8081 }] }],
       },

@@ -21,6 +21,7 @@ let hub: RunningHub;
 
 beforeAll(async () => {
   hub = await startRunningHub('local');
+  await installHub({});
 });
 afterAll(async () => await hub?.close());
 
