@@ -42,6 +42,15 @@ export {
   type Target,
   type TargetProps,
 } from './fleet/index.ts';
+export {
+  fluxFolders,
+  fluxKustomizations,
+  orderedForArgoCd,
+  orderForArgoCd,
+  type FluxFolder,
+  type FluxOptions,
+} from './gitops/index.ts';
+export { agentChart, crdsChart, hubChart, type ChartFile } from './helm/index.ts';
 export { protocols, type Protocol, type ProtocolProps } from './protocol.ts';
 export {
   refuseSecretsInClear,

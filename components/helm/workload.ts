@@ -145,7 +145,12 @@ export function workloadValues(props: WorkloadProps, workload: Workload): ChartV
       about: 'Pods; the one that holds the Lease works, the others stand by.',
       schema: { type: 'integer', minimum: 0 },
     },
-    { name: 'resources', value: container.resources, about: 'Requests and limits.', schema: object },
+    {
+      name: 'resources',
+      value: container.resources,
+      about: 'Requests and limits; helm merges them with these ones, null takes one away.',
+      schema: object,
+    },
     {
       name: 'tolerations',
       value: props.tolerations ?? [],
