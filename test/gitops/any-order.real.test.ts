@@ -3,7 +3,6 @@
  * do, and the end is always the same: every object is there as it was written, and both clusters are Ready.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { isTrue } from '../../api/conditions.ts';
@@ -19,12 +18,12 @@ import type { KubeClient } from '../../runtime/kube/client.ts';
 import { poll } from '../harness/index.ts';
 import type { LocalCluster } from '../harness/index.ts';
 import { addSettings, onThisMachine } from './machine.ts';
-import { createRepository, examples } from './repository.ts';
+import { createRepository, readmeOf } from './repository.ts';
 import type { Repository } from './repository.ts';
 import { shellBlocks } from './shell.ts';
 import { openShell, startCluster } from './stage.ts';
 
-const [write = ''] = shellBlocks(join(examples, 'gitops-kubectl', 'README.md'));
+const [write = ''] = shellBlocks(readmeOf('gitops-kubectl'));
 const workspace = 'fleet-default';
 
 /** One thing to apply, and where. */
@@ -117,9 +116,7 @@ describe.each(cases.map((each, index) => ({ ...each, index })))(
           object: document.toJS() as KubeObject,
         }));
       pieces = [
-        ...['crds.yaml', 'hub.yaml', 'token.yaml', 'east.yaml', 'store-17.yaml'].flatMap((file) =>
-          written('hub', file),
-        ),
+        ...['crds', 'hub', 'token-stores', 'cluster-east', 'cluster-store-17'].flatMap((file) => written('hub', file)),
         ...written('store-17', 'agent.yaml'),
         { context: 'hub', object: kubeconfigSecret(edge.plane.kubeconfig) },
       ];

@@ -9,7 +9,7 @@ import { Secrets } from '../../api/kubernetes/core.ts';
 import { poll } from '../harness/index.ts';
 import { fetchSecrets, installExternalSecrets } from './external-secrets.ts';
 import { onThisMachine } from './machine.ts';
-import { createRepository, examples } from './repository.ts';
+import { createRepository, examples, readmeOf } from './repository.ts';
 import type { Repository } from './repository.ts';
 import { shellBlocks } from './shell.ts';
 import { startStage } from './stage.ts';
@@ -29,7 +29,7 @@ async function appOf(example: string): Promise<{ repository: Repository; blocks:
   const repository = await createRepository(stage.env, { name: example });
   symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), repository.path('node_modules'));
   writeFileSync(repository.path('.git/info/exclude'), 'node_modules\n');
-  const [install = '', ...blocks] = shellBlocks(join(examples, example, 'README.md'));
+  const [install = '', ...blocks] = shellBlocks(readmeOf(example));
   expect(install).toBe('npm install\n');
   return { repository, blocks };
 }

@@ -1,5 +1,5 @@
 /** A real Git repository in a folder of its own. */
-import { cpSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { currentRun } from '../harness/index.ts';
@@ -9,6 +9,9 @@ import type { ShellResult } from './shell.ts';
 /** Folder of this repository's example programs. */
 export const examples = fileURLToPath(new URL('../../examples/', import.meta.url));
 
+/** The README of an example. */
+export const readmeOf = (example: string): string => readFileSync(join(examples, example, 'README.md'), 'utf8');
+
 export interface Repository {
   readonly dir: string;
   /** Path of a file in it. */
@@ -16,8 +19,6 @@ export interface Repository {
   /** Runs a script in it; throws when that fails. */
   run(script: string): Promise<string>;
   attempt(script: string): Promise<ShellResult>;
-  /** Commits all that is there. */
-  commit(message: string): Promise<void>;
   /** `git status --porcelain`: empty when nothing differs from the last commit. */
   status(): Promise<string>;
 }
@@ -42,9 +43,6 @@ export async function createRepository(
     path: (name) => join(dir, name),
     run: (script) => run(script, options),
     attempt: (script) => attempt(script, options),
-    commit: async (message) => {
-      await run(`git add --all && git commit --quiet --message '${message}'`, options);
-    },
     status: () => run('git status --porcelain', options),
   };
 }

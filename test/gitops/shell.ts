@@ -1,6 +1,5 @@
 /** What a person types: programs in a folder, and the commands of a README, word for word. */
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 
 /** Where commands run. */
 export interface ShellOptions {
@@ -38,9 +37,9 @@ export async function run(script: string, options: ShellOptions): Promise<string
   return output;
 }
 
-/** The `sh` blocks of a Markdown file, in order. */
-export function shellBlocks(path: string): string[] {
-  return [...readFileSync(path, 'utf8').matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
+/** The `sh` blocks of a Markdown text, in order. */
+export function shellBlocks(markdown: string): string[] {
+  return [...markdown.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
 }
 
 function gather(stream: NodeJS.ReadableStream): () => string {

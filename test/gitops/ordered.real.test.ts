@@ -1,0 +1,110 @@
+/**
+ * examples/gitops-argo-cd and examples/gitops-flux, applied in the order that these tools keep: nothing comes too early,
+ * so that the first sync succeeds, and at its end a cluster is registered with a credential from External Secrets.
+ */
+import { writeFileSync } from 'node:fs';
+import { afterEach, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { isTrue } from '../../api/conditions.ts';
+import { Clusters } from '../../api/fleet/kinds.ts';
+import { Secrets } from '../../api/kubernetes/core.ts';
+import type { KubeObject } from '../../api/resource.ts';
+import type { KubeClient } from '../../runtime/kube/client.ts';
+import { poll } from '../harness/index.ts';
+import type { LocalCluster } from '../harness/index.ts';
+import { fetchSecrets, installExternalSecrets } from './external-secrets.ts';
+import { addSettings, onThisMachine } from './machine.ts';
+import { reconcileAsFlux, syncAsArgoCd } from './players.ts';
+import type { FluxKustomization } from './players.ts';
+import { createRepository, readmeOf } from './repository.ts';
+import type { Repository } from './repository.ts';
+import { shellBlocks } from './shell.ts';
+import { openShell, startCluster } from './stage.ts';
+
+const workspace = 'fleet-default';
+const storeNamespace = 'store-17-system';
+
+/** One cluster is enough: the store's agent lives in another namespace of the hub's. */
+interface Place {
+  readonly cluster: LocalCluster;
+  readonly admin: KubeClient;
+  readonly repository: Repository;
+}
+let place: Place | undefined;
+afterEach(async () => {
+  await place?.admin.close();
+  await place?.cluster.close();
+  place = undefined;
+});
+
+async function open(example: string): Promise<Place> {
+  const cluster = await startCluster({ name: example, node: false });
+  const admin = cluster.plane.client();
+  const { env } = await openShell({ hub: cluster.plane });
+  const repository = await createRepository({ ...env, HUB_URL: cluster.plane.server }, { name: example });
+  place = { cluster, admin, repository };
+  const pulled = { imagePullPolicy: 'Never' };
+  addSettings(repository.path('settings/hub.yaml'), { ...pulled, ...onThisMachine('hub', cluster.plane.server) });
+  addSettings(repository.path('settings/agent.yaml'), {
+    ...pulled,
+    ...onThisMachine('agent', cluster.plane.server, 1000),
+    namespace: storeNamespace,
+  });
+  writeFileSync(repository.path('settings/hub-ca.pem'), cluster.plane.ca);
+  await installExternalSecrets(admin);
+  const [write = ''] = shellBlocks(readmeOf(example));
+  await repository.run(write);
+  await repository.run(write.replace(/^git .*/m, ''));
+  expect(await repository.status()).toBe('');
+  return place;
+}
+
+/** What kustomize makes of a folder: both tools read them this way. */
+async function objectsIn(repository: Repository, folder: string): Promise<KubeObject[]> {
+  const text = await repository.run(`kubectl kustomize ${folder}`);
+  return parseAllDocuments(text).map((document) => document.toJS() as KubeObject);
+}
+
+/** External Secrets and its PushSecret: the values of the token go to the store and come to the agent. */
+async function storeIsReady({ admin }: Place): Promise<void> {
+  const values = await poll(
+    async () => (await admin.find(Secrets, { namespace: workspace, name: 'stores' }))?.data?.['values'],
+    { what: 'the values of the token' },
+  );
+  await fetchSecrets(admin, storeNamespace, { 'fleet/stores/values': Buffer.from(values, 'base64').toString() });
+  const ready = async (): Promise<true | undefined> => {
+    const { status } = await admin.get(Clusters, { namespace: workspace, name: 'store-17' });
+    return isTrue(status?.conditions, 'Ready') ? true : undefined;
+  };
+  await poll(ready, { what: 'store-17 to be Ready' });
+}
+
+describe('in the order of Argo CD', () => {
+  it('the waves of gitops-argo-cd have no failure, and register', async () => {
+    const here = await open('gitops-argo-cd');
+    const applications = await here.repository.run('cat argo-cd/*.yaml');
+    const paths = [...applications.matchAll(/^ {4}path: (.*)$/gm)].map(([, path = '']) => path);
+    expect(paths).toEqual(['hub', 'store-17']);
+
+    const waves: number[][] = [];
+    for (const path of paths) waves.push(await syncAsArgoCd(here.admin, await objectsIn(here.repository, path)));
+
+    expect(waves[0]?.length).toBeGreaterThan(2);
+    await storeIsReady(here);
+  }, 120_000);
+});
+
+describe('in the order of Flux', () => {
+  it('the Kustomizations of gitops-flux have no failure, and register', async () => {
+    const here = await open('gitops-flux');
+    const order: string[] = [];
+    for (const root of ['clusters/hub', 'clusters/store-17']) {
+      const kustomizations = (await objectsIn(here.repository, root)) as FluxKustomization[];
+      const read = (path: string) => objectsIn(here.repository, path);
+      order.push(...(await reconcileAsFlux(here.admin, kustomizations.toReversed(), read)));
+    }
+
+    expect(order).toEqual(['muster-crds', 'muster-hub', 'muster-registrations', 'muster-agent']);
+    await storeIsReady(here);
+  }, 120_000);
+});
