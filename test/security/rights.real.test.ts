@@ -8,17 +8,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BundleDeployments, ClusterRegistrations, Clusters, Contents } from '../../api/fleet/kinds.ts';
 import { registrationSecretName } from '../../api/fleet/names.ts';
 import { ConfigMaps, Namespaces, Secrets, ServiceAccounts } from '../../api/kubernetes/core.ts';
+import type { ClusterProfile } from '../../api/multicluster/kinds.ts';
+import { ClusterProfiles } from '../../api/multicluster/kinds.ts';
 import type { KubeObject } from '../../api/resource.ts';
-import { resourceTypeOf } from '../../components/fleet/index.ts';
+import { resourceTypeOf, synthCrds, synthHub } from '../../components/fleet/index.ts';
 import { grantRoles, hubNames, policyNames } from '../../components/fleet/names.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import { account, bind, namespaceOf, role, sa } from '../support/rbac-objects.ts';
 import { ask, answerTo, asToken, createToken, workspace } from '../support/registering.ts';
 import type { RunningHub } from '../support/running-hub.ts';
+import { poll } from '../harness/index.ts';
 import { registrationNamespace, startRunningHub, systemNamespace } from '../support/running-hub.ts';
 
 const fleet = 'fleet.cattle.io';
 const rbac = 'rbac.authorization.k8s.io';
+const multicluster = 'multicluster.x-k8s.io';
 const namespacedResources: [group: string, resource: string][] = [
   ...['secrets', 'configmaps', 'serviceaccounts', 'serviceaccounts/token', 'pods', 'pods/exec', 'events'].map(
     (resource): [string, string] => ['', resource],
@@ -33,6 +37,7 @@ const namespacedResources: [group: string, resource: string][] = [
     (resource): [string, string] => [fleet, resource],
   ),
   [fleet, 'gitrepos'],
+  ...['clusterprofiles', 'clusterprofiles/status'].map((resource): [string, string] => [multicluster, resource]),
 ];
 const clusterResources: [group: string, resource: string][] = [
   ['', 'namespaces'],
@@ -198,13 +203,17 @@ describe('a registered agent', () => {
     });
   });
 
+  it('gets Contents by name from the start when it is one that keeps its token for ever', async () => {
+    expect(await rightsOf(lasting?.user ?? '', '')).toEqual({ contents: 'get' });
+  });
+
   it('issues no tokens when it is one that keeps its own for ever', async () => {
     expect(await rightsOf(lasting?.user ?? '', lasting?.namespace ?? '')).toEqual(inOwnNamespace);
   });
 
-  it('reports in its workspace, gets Contents by name, and has no right anywhere else', async () => {
+  it('reports in its workspace, and has no right anywhere else before there is something to deploy', async () => {
     expect(await rightsOf(a?.user ?? '', workspace)).toEqual({ 'clusters/status': 'patch' });
-    expect(await rightsOf(a?.user ?? '', '')).toEqual({ contents: 'get' });
+    expect(await rightsOf(a?.user ?? '', '')).toEqual({});
     for (const namespace of [...elsewhere(), registrationNamespace, b?.namespace ?? '']) {
       expect({ namespace, ...(await rightsOf(a?.user ?? '', namespace)) }).toEqual({ namespace });
     }
@@ -280,16 +289,18 @@ const everywhere = {
   'serviceaccounts/token': 'create',
   rolebindings: 'get list watch create update patch delete',
   events: 'create patch',
-  clusters: 'get list watch create update patch',
+  clusters: 'get list watch create update patch delete',
   'clusters/status': 'update patch',
   clusterregistrations: 'get list watch update patch delete',
   'clusterregistrations/status': 'update patch',
   clusterregistrationtokens: 'get list watch create update patch delete',
-  clustergroups: fleetRead,
+  clustergroups: 'get list watch create patch delete',
   bundles: 'get list watch create update patch delete',
   bundledeployments: 'get list watch create update patch delete',
   'bundledeployments/status': 'update patch',
   gitrepos: fleetRead,
+  clusterprofiles: 'get list watch create patch delete',
+  'clusterprofiles/status': 'patch',
 };
 
 describe('the hub itself', () => {
@@ -391,5 +402,88 @@ describe('the hub itself', () => {
     ['bind cluster-admin', () => write(bind(undefined, 'ClusterRole', 'cluster-admin', sa(a?.namespace ?? '')))],
   ])('is forbidden to %s', async (_what, call) => {
     await expect(call()).rejects.toThrow('forbidden');
+  });
+});
+
+describe('the hub in the namespace of Argo CD', () => {
+  const argocd = 'argocd';
+  const labels = { 'argocd.argoproj.io/secret-type': 'cluster', 'app.kubernetes.io/managed-by': 'muster' };
+  const annotations = { 'muster.dev/cluster': 'fleet-default/east' };
+  const secret = (name: string, metadata: object = { labels, annotations }, type = 'Opaque') => ({
+    ...{ apiVersion: 'v1', kind: 'Secret', type },
+    metadata: { name, namespace: argocd, ...metadata },
+  });
+  const write = (object: KubeObject) => hubItself.apply(Secrets, object, { fieldManager: 'hub', dryRun: true });
+
+  it('given the option in its manifests, when asked, then it may write Secrets there, and read none', async () => {
+    expect(await rightsOf(hubUser, argocd)).toEqual(everywhere);
+    await hub.admin.create(Namespaces, namespaceOf(argocd));
+    const config = { inventory: { argoCD: { namespace: argocd } } };
+    const manifests = synthHub({ image: 'muster:test', config }).filter(({ kind }) => kind !== 'ConfigMap');
+    for (const object of manifests) await hub.admin.apply(resourceTypeOf(object), object, { fieldManager: 'test' });
+    await hub.admin.create(Secrets, secret('argocd-secret', {}));
+    await hub.admin.create(
+      Secrets,
+      secret('cluster-theirs', { labels: { ...labels, 'app.kubernetes.io/managed-by': 'x' } }),
+    );
+    const isFenced = () =>
+      write(secret('other')).then(
+        () => undefined,
+        (error: Error) => fenced(error),
+      );
+    const fenced = ({ message }: Error) => (message.includes(policyNames.hubArgoCD) ? true : undefined);
+    await poll(isFenced, { what: 'the policy' });
+    expect(await rightsOf(hubUser, argocd)).toEqual({ ...everywhere, secrets: 'create patch delete' });
+    expect((await write(secret('cluster-own'))).metadata.name).toBe('cluster-own');
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['make a Secret that is none of a cluster', () => write(secret('cluster-x', { annotations }))],
+    ['make one that says it is not of muster', () => write(secret('cluster-x', { labels: {}, annotations }))],
+    ['make one for no Cluster', () => write(secret('cluster-x', { labels }))],
+    ['make one of a type that programs act on', () => write(secret('cluster-x', undefined, 'example.com/other'))],
+    ['take over the Secret of Argo CD itself', () => write(secret('argocd-secret'))],
+    ['take over the Secret of a cluster of others', () => write(secret('cluster-theirs'))],
+    [
+      'delete the Secret of Argo CD itself',
+      () => hubItself.delete(Secrets, { namespace: argocd, name: 'argocd-secret' }),
+    ],
+    ['see one by a patch that changes nothing', () => touch('argocd-secret')],
+    ['see one of a cluster of others that way', () => touch('cluster-theirs')],
+  ])('given RBAC that allows it, when it wants to %s, then the policy denies', async (_what, call) => {
+    await expect(call()).rejects.toThrow(policyNames.hubArgoCD);
+  });
+  const touch = (name: string) => hubItself.patch(Secrets, { namespace: argocd, name }, {}, { type: 'merge' });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['list Secrets', () => hubItself.list(Secrets, { namespace: argocd })],
+    ['get its own', () => hubItself.get(Secrets, { namespace: argocd, name: 'cluster-own' })],
+  ])('is forbidden to %s', async (_what, call) => {
+    await expect(call()).rejects.toThrow('forbidden');
+  });
+
+  it('given a profile of another manager, when it wants to change or delete it, then a policy denies', async () => {
+    const [definition] = synthCrds({ clusterProfiles: true }).filter(({ metadata }) =>
+      metadata.name?.startsWith('clusterprofiles'),
+    );
+    await hub.admin.apply(resourceTypeOf(definition as KubeObject), definition as KubeObject, { fieldManager: 'test' });
+    const profile = (name: string, manager: string, namespace = workspace): ClusterProfile => ({
+      ...{ apiVersion: 'multicluster.x-k8s.io/v1alpha1', kind: 'ClusterProfile' },
+      metadata: { name, namespace },
+      spec: { clusterManager: { name: manager } },
+    });
+    const served = () => hub.admin.create(ClusterProfiles, profile('theirs', 'other')).catch(() => undefined);
+    await poll(served, { what: 'the kind' });
+    const key = { namespace: workspace, name: 'theirs' };
+    const { hubProfiles } = policyNames;
+    const change = { metadata: { labels: { a: 'b' } } };
+    await expect(hubItself.patch(ClusterProfiles, key, change, { type: 'merge' })).rejects.toThrow(hubProfiles);
+    const status = { type: 'merge', subresource: 'status' } as const;
+    const told = { status: { version: { kubernetes: 'v0' } } };
+    await expect(hubItself.patch(ClusterProfiles, key, told, status)).rejects.toThrow(hubProfiles);
+    await expect(hubItself.delete(ClusterProfiles, key)).rejects.toThrow(hubProfiles);
+    await expect(hubItself.create(ClusterProfiles, profile('mine', 'other'))).rejects.toThrow(hubProfiles);
+    await expect(hubItself.create(ClusterProfiles, profile('mine', 'muster', 'default'))).rejects.toThrow(hubProfiles);
+    expect((await hubItself.create(ClusterProfiles, profile('mine', 'muster'))).metadata.uid).toBeTruthy();
   });
 });
