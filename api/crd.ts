@@ -84,7 +84,8 @@ function normalise(node: JSONSchema, path: string): StructuralSchema {
 
 function normaliseObject(node: JSONSchema, result: JSONSchema, path: string): void {
   const properties = node['properties'];
-  if (typeof properties === 'object' && properties !== null) {
+  // API servers drop an empty map, and kubectl would find a difference in it for ever.
+  if (typeof properties === 'object' && properties !== null && Object.keys(properties).length > 0) {
     result['properties'] = Object.fromEntries(
       Object.entries(properties).map(([name, value]) => [name, normalise(child(value, path), `${path}.${name}`)]),
     );

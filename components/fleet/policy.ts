@@ -43,7 +43,8 @@ export function addPolicy(scope: Construct, policy: Policy, labels: Readonly<Rec
     spec: {
       failurePolicy: 'Fail',
       matchConstraints: {
-        resourceRules: policy.rules,
+        // `scope` is Kubernetes' default, said here because kubectl compares lists with what is stored.
+        resourceRules: policy.rules.map((rule) => ({ ...rule, scope: '*' })),
         ...(policy.namespaceLabels === undefined ? {} : { namespaceSelector: { matchLabels: policy.namespaceLabels } }),
       },
       ...(policy.matchConditions === undefined ? {} : { matchConditions: policy.matchConditions }),
