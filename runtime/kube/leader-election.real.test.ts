@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ControlPlane, FaultProxy, poll } from '../../test/harness/index.ts';
 import type { Lease } from '../../api/kubernetes/workloads.ts';
+import { ServiceAccounts } from '../../api/kubernetes/core.ts';
+import { RoleBindings, Roles } from '../../api/kubernetes/rbac.ts';
 import { Leases } from '../../api/kubernetes/workloads.ts';
 import type { KubeClient } from './client.ts';
 import { createClient } from './create-client.ts';
@@ -23,6 +25,7 @@ afterAll(async () => {
   await plane.close();
 });
 
+const applied = { fieldManager: 'test' };
 const fast = { leaseDurationMs: 1500, renewDeadlineMs: 800, retryMs: 100 };
 
 interface Contender {
@@ -143,6 +146,37 @@ describe('leader election', () => {
     expect(waiter.elector.isLeader).toBe(false);
     holder.stop();
     await holder.ended;
+  });
+
+  it('leads soon after it may, although it tries rarely while another one leads', async () => {
+    // given: a retry period longer than this test may take
+    const account = { namespace: 'default', name: 'late' };
+    const rbac = 'rbac.authorization.k8s.io';
+    const subjects = [{ kind: 'ServiceAccount', ...account }];
+    await client.apply(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account }, applied);
+    const { token } = await client.createToken(account, { expirationSeconds: 3600 });
+    const late = plane.clientFor(token);
+    const rare = { leaseDurationMs: 120_000, renewDeadlineMs: 110_000, retryMs: 100_000 };
+    const elector = createLeaderElector(late, { name: 'late', namespace: 'default', identity: 'late', ...rare });
+    const stopping = new AbortController();
+    const leads = Promise.withResolvers<void>();
+    const ended = elector.run(stopping.signal, async (signal) => {
+      leads.resolve();
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    });
+
+    // when
+    const rules = [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['*'] }];
+    const roleRef = { apiGroup: rbac, kind: 'Role', name: 'late' };
+    const common = { apiVersion: `${rbac}/v1`, metadata: account };
+    await client.apply(RoleBindings, { ...common, kind: 'RoleBinding', roleRef, subjects }, applied);
+    await client.apply(Roles, { ...common, kind: 'Role', rules }, applied);
+
+    // then
+    await leads.promise;
+    stopping.abort(new Error('test over'));
+    await ended;
+    await late.close();
   });
 
   it('refuses durations that would let two lead', () => {

@@ -8,7 +8,7 @@ import { Leases } from '../../api/kubernetes/workloads.ts';
 import { durations } from '../../api/durations.ts';
 import { MusterError } from '../../api/errors.ts';
 import { isAlreadyExists, isConflict, isNotFound } from './api-error.ts';
-import { pause } from './backoff.ts';
+import { backoffMs, pause } from './backoff.ts';
 import type { CallOptions, KubeClient } from './client.ts';
 import type { Logger } from './logger.ts';
 import { silentLogger } from './logger.ts';
@@ -60,6 +60,8 @@ class LeaseElector implements LeaderElector {
   #changedAt = 0;
   /** Whom this one waits for, as last told in the log. */
   #holder = '';
+  /** Tries in a row that the API server refused or did not answer. */
+  #failures = 0;
 
   constructor(client: KubeClient, options: LeaderElectionOptions, environment: { logger?: Logger; metrics?: Metrics }) {
     this.#client = client;
@@ -115,7 +117,10 @@ class LeaseElector implements LeaderElector {
         this.#logger.info({ identity: this.#options.identity }, 'leading');
         return true;
       }
-      await pause(retryMs * (1 + Math.random() * 0.2), signal).catch(() => undefined);
+      // Whoever is refused, because rights or namespace come later, waits for nobody's lease to run out.
+      const backoff = { baseMs: durations.retryFirst, maxMs: retryMs };
+      const wait = this.#failures > 0 ? backoffMs(this.#failures, backoff) : retryMs;
+      await pause(wait * (1 + Math.random() * 0.2), signal).catch(() => undefined);
     }
     return false;
   }
@@ -151,6 +156,8 @@ class LeaseElector implements LeaderElector {
       signal: AbortSignal.any([AbortSignal.timeout(Math.ceil(timeoutMs)), ...(signal ? [signal] : [])]),
     };
     const { namespace, name, identity } = this.#options;
+    const failures = this.#failures;
+    this.#failures = 0;
     try {
       // A leader writes over what it wrote last; only when that fails it looks who was in between.
       if (!this.isLeader || this.#lease === undefined) {
@@ -168,6 +175,7 @@ class LeaseElector implements LeaderElector {
     } catch (error) {
       if (isConflict(error) || isNotFound(error)) await this.#look(call);
       if (!isConflict(error) && !isAlreadyExists(error) && !signal?.aborted) {
+        this.#failures = failures + 1;
         this.#logger.warn({ reason: (error as Error).message }, 'cannot take or renew the lease');
       }
       return false;

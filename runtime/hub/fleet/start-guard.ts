@@ -5,7 +5,7 @@ import { defaults } from '../../../api/fleet/constants.ts';
 import { Namespaces } from '../../../api/kubernetes/core.ts';
 import type { Lease } from '../../../api/kubernetes/workloads.ts';
 import { Leases } from '../../../api/kubernetes/workloads.ts';
-import { isApiError } from '../../kube/api-error.ts';
+import { isApiError, isForbidden } from '../../kube/api-error.ts';
 import { backoffMs, pause } from '../../kube/backoff.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Logger } from '../../kube/logger.ts';
@@ -14,8 +14,9 @@ import type { Logger } from '../../kube/logger.ts';
 const theirLease = 'fleet-agentmanagement-lock';
 
 /**
- * UID of the hub's kube-system. Waits while the API server cannot be reached. Throws IN_USE when a hub of Fleet holds
- * its Lease: two hubs would answer one request with two credentials.
+ * UID of the hub's kube-system. Waits while the API server cannot be reached, and while it grants no rights: manifests
+ * may be applied in any order, and a process that ends for it would wait for its restart. Throws IN_USE when a hub of
+ * Fleet holds its Lease: two hubs would answer one request with two credentials.
  */
 export async function prepareHub(
   client: KubeClient,
@@ -23,6 +24,7 @@ export async function prepareHub(
   logger: Logger,
   signal: AbortSignal,
 ): Promise<string> {
+  let told = '';
   for (let attempt = 1; ; attempt++) {
     try {
       const [system, lease] = await Promise.all([
@@ -38,8 +40,12 @@ export async function prepareHub(
       return system.metadata.uid ?? '';
     } catch (error) {
       const transient = isMusterError(error, 'UNREACHABLE', 'TIMEOUT') || isApiError(error, 429, 500, 502, 503, 504);
-      if (!transient) throw error;
-      logger.warn({ error }, 'the API server cannot be reached yet');
+      if (!transient && !isForbidden(error)) throw error;
+      const problem = transient
+        ? 'the API server cannot be reached yet'
+        : 'no rights yet: is the RBAC of the hub applied?';
+      if (problem !== told) logger.warn({ error }, problem);
+      told = problem;
     }
     await pause(backoffMs(attempt, { baseMs: durations.hubRetryFirst, maxMs: durations.importRetryFirst }), signal);
   }
