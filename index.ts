@@ -23,6 +23,14 @@ export type {
   TimeoutsArgs,
 } from './provider/resources/inputs.ts';
 export {
+  RegistrationRule,
+  type RegistrationRuleArgs,
+  type RuleOnSourceDeleted,
+  type RulePass,
+  type RuleRegistration,
+  type RuleSource,
+} from './provider/resources/registration-rule.ts';
+export {
   RegisteredCluster,
   type ByKubeconfigArgs,
   type ByManifestArgs,

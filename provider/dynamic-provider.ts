@@ -23,6 +23,7 @@ const handlers: Readonly<Record<ResourceKind, () => Promise<unknown>>> = {
     (await import('./handlers/cluster-registration-token.ts')).clusterRegistrationToken,
   Cluster: async () => (await import('./handlers/cluster.ts')).cluster,
   ClusterGroup: async () => (await import('./handlers/cluster-group.ts')).clusterGroup,
+  RegistrationRule: async () => (await import('./handlers/registration-rule.ts')).registrationRule,
   AgentRelease: async () => (await import('./handlers/agent-release.ts')).agentRelease,
 };
 

@@ -1,9 +1,9 @@
-/** What Cluster and ClusterRegistrationToken share: objects of the hub that one stack owns. */
+/** What the resources share that are one object of the hub, owned by one stack. */
 import { annotations } from '../api/fleet/constants.ts';
 import { MusterError } from '../api/errors.ts';
 import type { KubeObject, ResourceType } from '../api/resource.ts';
 import { keyOf } from '../api/resource.ts';
-import type { Metadata } from './inputs.ts';
+import type { AnyMetadata } from './inputs.ts';
 import { differs, isUnknown } from './unknowns.ts';
 
 /** Field manager of what is applied to the hub: fields that it stops naming are removed, other managers' stay. */
@@ -11,7 +11,7 @@ export const fieldManager = 'pulumi-muster';
 
 /** The part of a handler's inputs that this file works on. */
 export interface Owned {
-  readonly metadata: Metadata;
+  readonly metadata: AnyMetadata;
   readonly resourceName: string;
   readonly owner: string;
 }
@@ -20,14 +20,14 @@ export interface Owned {
 export function wantedMetadata({ metadata, owner }: Owned): KubeObject['metadata'] {
   return {
     name: metadata.name,
-    namespace: metadata.namespace,
+    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
     ...(metadata.labels === undefined ? {} : { labels: metadata.labels }),
     annotations: { ...metadata.annotations, [annotations.owner]: owner },
   };
 }
 
 /** The declared part of metadata as it stands on the hub: what others have added is not ours to report. */
-export function observedMetadata(declared: Metadata, object: KubeObject): Metadata {
+export function observedMetadata<M extends AnyMetadata>(declared: M, object: KubeObject): M {
   const pick = (
     wanted: Record<string, string> | undefined,
     found: Record<string, string> | undefined,
@@ -38,8 +38,7 @@ export function observedMetadata(declared: Metadata, object: KubeObject): Metada
     );
   };
   return {
-    name: declared.name,
-    namespace: declared.namespace,
+    ...declared,
     labels: pick(declared.labels, object.metadata.labels),
     annotations: pick(declared.annotations, object.metadata.annotations),
   };
@@ -53,12 +52,14 @@ export function requireOwner(type: ResourceType, object: KubeObject | undefined,
   if (object === undefined) return;
   const owner = object.metadata.annotations?.[annotations.owner];
   if (owner !== undefined && owners.includes(owner)) return;
+  const { name = '', namespace } = object.metadata;
+  const place = namespace === undefined ? '' : ` -n ${namespace}`;
   const who = owner === undefined ? 'was not made by this stack' : `belongs to the stack ${owner}`;
   throw new MusterError('ALREADY_OWNED', `an object of this name is there already and ${who}`, {
     where: `${type.kind} ${keyOf(object)}`,
     hint:
-      `Choose another name, delete the object, or hand it over with: kubectl annotate ${type.plural} ${object.metadata.name ?? ''} ` +
-      `-n ${object.metadata.namespace ?? ''} --overwrite ${annotations.owner}=${owners[0] ?? ''}`,
+      `Choose another name, delete the object, or hand it over with: kubectl annotate ${type.plural} ${name}${place} ` +
+      `--overwrite ${annotations.owner}=${owners[0] ?? ''}`,
   });
 }
 
@@ -68,7 +69,7 @@ export function isOurs(object: KubeObject, uid: string | undefined, owner: strin
 }
 
 /** Inputs whose change means another object: name and namespace. Unknown ones may. */
-export function metadataReplaces(before: Metadata, after: Metadata): string[] {
+export function metadataReplaces(before: AnyMetadata, after: AnyMetadata): string[] {
   if (isUnknown(after)) return ['metadata'];
   return (['name', 'namespace'] as const)
     .filter((key) => differs(before[key], after[key]))

@@ -9,7 +9,8 @@ import type { Configuration } from './configuration.ts';
 export type Props = Record<string, unknown>;
 
 /** The resource types, by the input `kind`. */
-export type ResourceKind = 'HubRelease' | 'ClusterRegistrationToken' | 'Cluster' | 'ClusterGroup' | 'AgentRelease';
+export type ResourceKind =
+  'HubRelease' | 'ClusterRegistrationToken' | 'Cluster' | 'ClusterGroup' | 'RegistrationRule' | 'AgentRelease';
 
 /** One thing that is wrong with the inputs. */
 export interface CheckFailure {

@@ -43,6 +43,12 @@ export const metadata = z.strictObject({
 });
 export type Metadata = z.infer<typeof metadata>;
 
+/** The same of a kind that has no namespaces. */
+export const clusterMetadata = metadata.omit({ namespace: true });
+
+/** Metadata of a kind of either sort. */
+export type AnyMetadata = Omit<Metadata, 'namespace'> & { namespace?: string | undefined };
+
 export const timeouts = z.strictObject({
   create: duration.optional(),
   update: duration.optional(),
@@ -78,6 +84,11 @@ export const common = {
   timeouts: timeouts.optional(),
   awaitReady: z.boolean(),
 };
+
+/** Inputs that every resource has which is one object of the hub. */
+export interface ObjectInputs extends z.infer<z.ZodObject<typeof common>> {
+  metadata: AnyMetadata;
+}
 
 /** Checks `inputs`; what is unknown, or lies above or below something unknown, is left for the run that knows it. */
 export function failuresOf(schema: z.ZodType, inputs: Props): CheckFailure[] {

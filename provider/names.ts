@@ -31,15 +31,16 @@ export function isAutoName(name: unknown, resourceName: unknown): boolean {
 }
 
 /**
- * `metadata` with its namespace and name filled in. A name that was made in an earlier run is kept. Nothing is filled in
- * where metadata is unknown: it may turn out to have both.
+ * `metadata` with its name filled in, and its namespace unless the kind has none. A name that was made in an earlier run
+ * is kept. Nothing is filled in where metadata is unknown: it may turn out to have both.
  */
-export function completeMetadata(olds: Props | undefined, news: Props, namespace: string): unknown {
+export function completeMetadata(olds: Props | undefined, news: Props, namespace: string | undefined): unknown {
   const metadata = news['metadata'] ?? {};
   if (isUnknown(metadata) || typeof metadata !== 'object') return metadata;
   const given = metadata as Props;
   const before = olds?.['metadata'] as Props | undefined;
-  const result: Props = { ...given, namespace: given['namespace'] ?? namespace };
+  const result: Props =
+    namespace === undefined ? { ...given } : { ...given, namespace: given['namespace'] ?? namespace };
   if (given['name'] === undefined) {
     const kept = typeof before === 'object' ? before?.['name'] : undefined;
     result['name'] = typeof kept === 'string' && !isUnknown(kept) ? kept : autoName(String(news['resourceName'] ?? ''));

@@ -1,4 +1,4 @@
-import { chmod, lstat, mkdir, readFile, readlink, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import process from 'node:process';
 import { bundle, bundleNames } from './bundle.ts';
@@ -6,6 +6,7 @@ import { exec } from './exec.ts';
 import { hashInputs } from './inputs.ts';
 import { acquireLock } from './lock.mjs';
 import type { Reporter } from './progress.ts';
+import { replaceFiles } from './replace-files.ts';
 import { npmBinFolder, repositoryRoot } from './repository.ts';
 import { ToolError } from './tool-error.ts';
 
@@ -87,11 +88,7 @@ export async function buildPackage(reporter: Reporter, options: BuildOptions = {
       step.fail();
       throw error;
     }
-    const old = join(privateFolder, 'dist.old');
-    await rm(old, { recursive: true, force: true });
-    await rename(distFolder, old).catch(() => undefined);
-    await rename(into, distFolder);
-    await rm(old, { recursive: true, force: true });
+    await replaceFiles(into, distFolder, stampName);
     step.done();
   } finally {
     await release();

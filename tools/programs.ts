@@ -19,7 +19,8 @@ export type ToolName =
   | 'conntrack';
 
 /** Where a program comes from when it is not on PATH. */
-export type SourceName = 'kubernetes' | 'etcd' | 'pulumi' | 'language-nodejs' | 'pulumi-kubernetes' | 'kubectl-layer' | 'debian';
+export type SourceName =
+  'kubernetes' | 'etcd' | 'pulumi' | 'language-nodejs' | 'pulumi-kubernetes' | 'kubectl-layer' | 'debian';
 
 /** A semantic version without its pre-release part. */
 export type Version = readonly [major: number, minor: number, patch: number];

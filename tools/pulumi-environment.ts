@@ -15,6 +15,8 @@ export interface PulumiEnvironmentOptions {
   readonly home?: string;
   /** Encrypts the secrets of the state (PULUMI_CONFIG_PASSPHRASE). Default: the caller sets it. */
   readonly passphrase?: string;
+  /** With the provider of @pulumi/kubernetes, which takes minutes to build where it was never built. Default: false. */
+  readonly kubernetes?: boolean;
   readonly reporter?: Reporter;
 }
 
@@ -23,12 +25,11 @@ export interface PulumiEnvironmentOptions {
  * the language host, the provider of dynamic resources (a script inside @pulumi/pulumi) and Node.js 24 first on PATH.
  */
 export async function pulumiEnvironment(options: PulumiEnvironmentOptions = {}): Promise<Record<string, string>> {
-  const { pulumi, 'pulumi-language-nodejs': language } = await ensureTools(
-    ['pulumi', 'pulumi-language-nodejs'],
-    options.reporter,
-  );
+  const helpers = options.kubernetes ? (['pulumi-resource-kubernetes'] as const) : [];
+  const tools = await ensureTools(['pulumi', 'pulumi-language-nodejs', ...helpers], options.reporter);
   const resources = join(repositoryRoot, 'node_modules', '@pulumi', 'pulumi', 'pulumi-resource-pulumi-nodejs');
-  const path = [await sideBySide([pulumi.path, language.path, resources]), npmBinFolder, process.env.PATH ?? ''];
+  const programs = [...Object.values(tools).map(({ path }) => path), resources];
+  const path = [await sideBySide(programs), npmBinFolder, process.env.PATH ?? ''];
   const inherited = Object.entries(process.env).filter((pair): pair is [string, string] => pair[1] !== undefined);
   return {
     ...Object.fromEntries(inherited),

@@ -64,6 +64,8 @@ export const annotations = {
   registrationRequest: 'muster.dev/registration-request',
   /** On a ClusterRegistrationToken, value `true`: it registers one cluster and ends with that one's first heartbeat. */
   oneUse: 'muster.dev/one-use',
+  /** On a bootstrap Secret, value `true`: it is declared somewhere, so the agent leaves it there when it has served. */
+  keep: 'muster.dev/keep',
   /** On an object that Pulumi manages: project/stack that it belongs to; no other stack takes it over. */
   owner: 'muster.dev/owner',
   /** On a Cluster: where its hub is now (hub-address.ts), for an agent that registered when it was elsewhere. */

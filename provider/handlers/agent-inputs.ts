@@ -1,10 +1,6 @@
-/** Inputs of `AgentRelease`, their schema, and the manifests that they mean. */
+/** Inputs of `AgentRelease` and their schema. */
 import { z } from 'zod';
-import { defaults } from '../../api/fleet/constants.ts';
 import { parseValues } from '../../api/fleet/bootstrap-values.ts';
-import type { KubeObject } from '../../api/resource.ts';
-import { synthAgent } from '../../components/fleet/index.ts';
-import type { AgentProps } from '../../components/fleet/index.ts';
 import { agentSettings } from '../agent-settings.ts';
 import { common, duration, label, metadata, userKubeconfig } from '../inputs.ts';
 import { isUnknown } from '../unknowns.ts';
@@ -20,12 +16,9 @@ const values = z.string().superRefine((text, context) => {
 
 const workerCount = z.string().regex(/^[1-9][0-9]*$/, 'must be a number above zero, as text');
 
-const fields = z.strictObject({
-  ...common,
-  kubeconfig: userKubeconfig.optional(),
-  context: z.string().min(1).optional(),
+/** What the agent's manifests are made from. */
+export const agentFields = {
   values,
-  render: z.boolean().optional(),
   program: z.enum(['muster', 'fleet']).optional(),
   image: z.string().min(1),
   imagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).optional(),
@@ -41,6 +34,14 @@ const fields = z.strictObject({
   workers: z.strictObject({ bundledeployment: workerCount.optional(), drift: workerCount.optional() }).optional(),
   redeploy: z.int().optional(),
   deploysWorkloads: z.boolean(),
+};
+
+const fields = z.strictObject({
+  ...common,
+  ...agentFields,
+  kubeconfig: userKubeconfig.optional(),
+  context: z.string().min(1).optional(),
+  render: z.boolean().optional(),
   cluster: z.strictObject({ name: label, namespace: label }).optional(),
   onOtherCluster: z.enum(['replace', 'error']),
 });
@@ -60,33 +61,4 @@ export const agentInputs = fields.superRefine((inputs, context) => {
 });
 
 export type AgentInputs = z.infer<typeof agentInputs>;
-
-/** The agent's manifests; the Secret with the token is among them only `withBootstrap`. */
-export function agentManifests(inputs: AgentInputs, withBootstrap: boolean): KubeObject[] {
-  const { image, imagePullPolicy, imagePullSecrets, replicas, clientID, labels } = inputs;
-  const { checkinInterval, agentTLSMode, deploysWorkloads } = inputs;
-  const { namespace = defaults.agentNamespace, ...settings } = inputs.agentSettings ?? {};
-  const props: Record<string, unknown> = {
-    ...settings,
-    namespace,
-    // As the hub does for `spec.agentNamespace`: an agent in a namespace of its own keeps to its own releases.
-    agentScope: inputs.agentSettings?.namespace,
-    image,
-    imagePullPolicy,
-    imagePullSecrets: imagePullSecrets ?? settings.imagePullSecrets,
-    replicas,
-    clientID,
-    labels,
-    checkinInterval,
-    agentTLSMode,
-    program: inputs.program,
-    systemDefaultRegistry: inputs.systemDefaultRegistry,
-    garbageCollectionInterval: inputs.garbageCollectionInterval,
-    workers: inputs.workers,
-    redeployGeneration: inputs.redeploy,
-    deploysWorkloads,
-    bootstrap: withBootstrap ? parseValues(inputs.values) : undefined,
-  };
-  const given = Object.fromEntries(Object.entries(props).filter(([, value]) => value !== undefined));
-  return synthAgent(given as unknown as AgentProps);
-}
+export type AgentFields = z.infer<z.ZodObject<typeof agentFields>>;

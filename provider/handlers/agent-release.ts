@@ -28,8 +28,9 @@ import {
 import type { ObjectName } from '../release-objects.ts';
 import { differs, hasUnknown, isUnknown } from '../unknowns.ts';
 import { awaitAgent } from './agent-await.ts';
-import { agentInputs, agentManifests } from './agent-inputs.ts';
+import { agentInputs } from './agent-inputs.ts';
 import type { AgentInputs } from './agent-inputs.ts';
+import { agentManifests } from './agent-manifests.ts';
 
 export interface AgentOutputs extends AgentInputs {
   /** Namespace of the agent. */
@@ -112,7 +113,7 @@ export const agentRelease: ResourceHandler<AgentInputs, AgentOutputs> = {
     if (moved && news.onOtherCluster === 'replace' && (await isOtherCluster(olds.clusterUID, edgeOf(news), context))) {
       replaces.push('kubeconfig');
     }
-    const upgraded = !hasUnknown(news) && manifestHash(agentManifests(news, false)) !== olds.manifestHash;
+    const upgraded = !hasUnknown(news) && manifestHash(agentManifests(news)) !== olds.manifestHash;
     const changes = changed.length + replaces.length + olds.drift.length > 0 || upgraded;
     // On the same cluster the names are the same; on another one they do not meet, but the order does no harm.
     return { changes, replaces, deleteBeforeReplace: replaces.length > 0 };
@@ -128,7 +129,7 @@ export const agentRelease: ResourceHandler<AgentInputs, AgentOutputs> = {
   async read(_id, olds, context) {
     if (olds.render) return olds;
     const { client, uid } = context.clients.get(edgeOf(olds));
-    const wanted = agentManifests(olds, false);
+    const wanted = agentManifests(olds);
     const { missing, changed } = await compareObjects(client, wanted, context);
     if (missing.length === wanted.length) return undefined;
     const found = await client.find(Deployments, workload(olds.namespace), context);
@@ -180,14 +181,14 @@ export const agentRelease: ResourceHandler<AgentInputs, AgentOutputs> = {
 /** Nothing is applied and nobody asked: the manifests, as one text for cloud-init or a manifests folder. */
 function rendered(inputs: AgentInputs, olds: AgentOutputs | undefined): AgentOutputs {
   // Marked as this release's own, so that a release with a kubeconfig can take over later.
-  const objects = agentManifests(inputs, true).map((object) => stamped(object, ownerOf(inputs).owner));
+  const objects = agentManifests(inputs, inputs.values).map((object) => stamped(object, ownerOf(inputs).owner));
   return {
     ...inputs,
     namespace: namespaceOf(inputs),
     clusterUID: '',
     ready: false,
     objects: objects.map((object) => nameOf(object)),
-    manifestHash: manifestHash(agentManifests(inputs, false)),
+    manifestHash: manifestHash(agentManifests(inputs)),
     drift: [],
     manifest: toYaml(objects, { sorted: true }),
     previousImage: previousImage(inputs, olds),
@@ -210,7 +211,7 @@ async function write(
   await requireFreeWorkload(client, Deployments, workload(namespace), ownerOf(inputs), context);
   // The agent deletes the bootstrap Secret when it has used it; one that is registered needs no new one.
   const registered = (await client.find(Secrets, { namespace, name: secretNames.agent }, context)) !== undefined;
-  const objects = agentManifests(inputs, !registered);
+  const objects = agentManifests(inputs, registered ? undefined : inputs.values);
   const owned = new Set<ObjectName>(olds?.objects);
   const outputs = await outputsOf(inputs, olds, edge, owned, context);
   const progress: Progress<AgentOutputs> = resuming(id, outputs(false));
@@ -220,7 +221,7 @@ async function write(
     progress.outputs = outputs(false);
   };
   await step(() => applyObjects(client, objects, ownerOf(inputs), context, onApplied));
-  const wanted = new Set(agentManifests(inputs, true).map((object) => nameOf(object)));
+  const wanted = new Set(agentManifests(inputs, inputs.values).map((object) => nameOf(object)));
   const dropped = [...owned].filter((name) => !wanted.has(name));
   await step(() => removeObjects(client, dropped, context));
   dropped.forEach((name) => owned.delete(name));
@@ -236,8 +237,8 @@ async function outputsOf(
   context: CallContext,
 ): Promise<(ready: boolean) => AgentOutputs> {
   const clusterUID = (await edge.uid(context)) ?? '';
-  const manifests = agentManifests(inputs, true);
-  const hash = manifestHash(agentManifests(inputs, false));
+  const manifests = agentManifests(inputs, inputs.values);
+  const hash = manifestHash(agentManifests(inputs));
   return (ready) => ({
     ...inputs,
     namespace: namespaceOf(inputs),

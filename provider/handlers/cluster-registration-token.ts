@@ -1,4 +1,4 @@
-/** Handler of `ClusterRegistrationToken`: a token, and the values that an agent registers with. */
+/** `ClusterRegistrationToken`: a token, and the values that an agent registers with. */
 import { z } from 'zod';
 import { clusterRegistrationTokenSpec } from '../../api/fleet/cluster-registration-token.ts';
 import { annotations, apiVersion, defaults, secretKeys, secretTypes } from '../../api/fleet/constants.ts';
@@ -6,25 +6,12 @@ import { ClusterRegistrationTokens } from '../../api/fleet/kinds.ts';
 import type { ClusterRegistrationToken } from '../../api/fleet/kinds.ts';
 import { Secrets } from '../../api/kubernetes/core.ts';
 import type { KubeObject } from '../../api/resource.ts';
-import { keyOf } from '../../api/resource.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import { awaitGone } from '../await-gone.ts';
-import { deleteOwned } from '../delete-owned.ts';
-import { hubOf } from '../configuration.ts';
-import {
-  changedInputs,
-  fieldManager,
-  metadataReplaces,
-  observedMetadata,
-  requireOwner,
-  wantedMetadata,
-} from '../fleet-object.ts';
-import type { CallContext, Props, ResourceHandler } from '../handler.ts';
-import { isOtherCluster } from '../identity.ts';
-import { common, failuresOf, metadata, withoutNulls } from '../inputs.ts';
-import { completeMetadata, isAutoName } from '../names.ts';
-import { applyStep, resuming } from '../partial.ts';
-import { isUnknown } from '../unknowns.ts';
+import { wantedMetadata } from '../fleet-object.ts';
+import type { CallContext } from '../handler.ts';
+import { common, metadata } from '../inputs.ts';
+import { simpleHandler } from '../simple-object.ts';
 import { awaitIssued } from './token-await.ts';
 
 const tokenInputs = z.strictObject({
@@ -36,10 +23,8 @@ const tokenInputs = z.strictObject({
 });
 export type TokenInputs = z.infer<typeof tokenInputs>;
 
-/** Inputs, and what the hub answered. */
-export interface TokenOutputs extends TokenInputs {
-  readonly uid: string;
-  readonly hubUID: string;
+/** What the hub has issued. */
+export interface IssuedToken {
   /** RFC 3339; empty: never. */
   readonly expires: string;
   readonly expired: boolean;
@@ -48,132 +33,86 @@ export interface TokenOutputs extends TokenInputs {
   readonly values: string;
 }
 
-const updatable = ['ttl', 'renew', 'oneUse', 'hub', 'awaitReady', 'timeouts', 'owner'] as const;
-
-export const clusterRegistrationToken: ResourceHandler<TokenInputs, TokenOutputs> = {
+export const clusterRegistrationToken = simpleHandler<TokenInputs, IssuedToken, ClusterRegistrationToken>({
   kind: 'ClusterRegistrationToken',
+  type: ClusterRegistrationTokens,
+  schema: tokenInputs,
+  namespace: defaults.defaultNamespace,
+  fields: ['ttl', 'renew', 'oneUse'],
+  answers: ['expires', 'expired', 'secretName', 'values'],
 
-  check(olds, given) {
-    const news = withoutNulls(given);
-    const inputs: Props = {
-      awaitReady: true,
-      // A token that was used is over as it should be.
-      renew: news['oneUse'] !== true,
-      ...news,
-      metadata: completeMetadata(olds, news, defaults.defaultNamespace),
-    };
-    return { inputs, failures: failuresOf(tokenInputs, inputs) };
+  defaults(news) {
+    // A token that was used is over as it should be.
+    return { renew: news['oneUse'] !== true };
   },
 
-  async diff(_id, olds, news, context) {
-    const replaces = metadataReplaces(olds.metadata, news.metadata);
-    const changed = changedInputs(olds, news, updatable);
-    if (!isUnknown(news.metadata))
-      changed.push(...changedInputs(olds.metadata, news.metadata, ['labels', 'annotations']));
-    if (news.renew && hasExpired(olds)) changed.push('expired');
-    if (await isOtherCluster(olds.hubUID, news.hub ?? context.configuration.hub, context)) replaces.push('hub');
+  object(inputs) {
     return {
-      changes: changed.length + replaces.length > 0,
-      replaces,
-      deleteBeforeReplace: replaces.length > 0 && !isAutoName(news.metadata.name, news.resourceName),
+      apiVersion,
+      kind: 'ClusterRegistrationToken',
+      metadata: inputs.oneUse ? forOneUse(wantedMetadata(inputs)) : wantedMetadata(inputs),
+      spec: inputs.ttl === undefined ? {} : { ttl: inputs.ttl },
     };
   },
 
-  async create(inputs, context) {
-    return { id: keyOf(inputs.metadata), outputs: await write(inputs, [inputs.owner], undefined, context) };
+  observed(declared, { spec }) {
+    return { ttl: declared.ttl === undefined ? undefined : (spec?.ttl ?? undefined) };
   },
 
-  async read(_id, olds, context) {
-    const { client, uid } = context.clients.get(hubOf(olds, context.configuration));
-    const found = await client.find(ClusterRegistrationTokens, olds.metadata, context);
-    // The hub deletes a token when it expires or its one use is over; that is its state, not its loss.
-    if (found === undefined) return olds.oneUse || hasExpired(olds) ? { ...olds, expired: true } : undefined;
-    if (found.metadata.deletionTimestamp !== undefined) return undefined;
-    const live: TokenInputs = {
-      ...olds,
-      metadata: observedMetadata(olds.metadata, found),
-      ttl: olds.ttl === undefined ? undefined : (found.spec?.ttl ?? undefined),
+  answer(found, olds) {
+    const expires = found?.status?.expires ?? '';
+    return {
+      expires,
+      expired: expires !== '' && Date.parse(expires) <= Date.now(),
+      secretName: found?.status?.secretName ?? '',
+      values: olds?.values ?? '',
     };
-    return observe(live, found, (await uid(context)) ?? olds.hubUID, await readValues(client, found, context));
   },
 
-  async update(_id, olds, news, context) {
-    // Nothing but a wish to renew it brings a used token back.
-    if (news.oneUse && !news.renew && olds.expired) return { ...olds, ...news };
-    return write(news, [news.owner, olds.owner], olds, context);
+  settle: awaitIssued,
+
+  async complete(client, token, answer, ask) {
+    return { ...answer, values: (await readValues(client, token, ask)) ?? '' };
   },
 
-  async delete(_id, olds, context) {
-    const { client } = context.clients.get(hubOf(olds, context.configuration));
-    if (await deleteOwned(client, ClusterRegistrationTokens, olds, context)) await deleteValues(client, olds, context);
+  isStale: (olds, { renew }) => renew && hasExpired(olds),
+
+  // The hub deletes a token when it expires or its one use is over; that is its state, not its loss.
+  whenGone: (olds) => (olds.oneUse || hasExpired(olds) ? { ...olds, expired: true } : undefined),
+
+  // Nothing but a wish to renew it brings a used token back.
+  isOver: (olds, { oneUse, renew }) => oneUse === true && !renew && olds.expired,
+
+  /** A token that has expired is removed first, because its life counts from its creation. */
+  async prepare(client, found, olds, { metadata: key, renew }, { signal }) {
+    const { uid } = found?.metadata ?? {};
+    if (uid === undefined || !renew || !hasExpired(olds)) return found;
+    await client.delete(ClusterRegistrationTokens, key, { signal, preconditions: { uid } });
+    await awaitGone(client, ClusterRegistrationTokens, key, uid, { signal });
+    await deleteValues(client, olds, { signal });
+    return undefined;
   },
 
-  inputsOf(outputs) {
-    const { uid: _u, hubUID: _h, expires: _e, expired: _x, secretName: _s, values: _v, ...inputs } = outputs;
-    return inputs;
-  },
-};
+  afterDelete: deleteValues,
+});
 
 function forOneUse(metadata: KubeObject['metadata']): KubeObject['metadata'] {
   return { ...metadata, annotations: { ...metadata.annotations, [annotations.oneUse]: 'true' } };
 }
 
-function hasExpired({ expires, expired }: TokenOutputs): boolean {
+function hasExpired({ expires, expired }: IssuedToken): boolean {
   return expired || (expires !== '' && Date.parse(expires) <= Date.now());
-}
-
-async function write(
-  inputs: TokenInputs,
-  owners: readonly string[],
-  olds: TokenOutputs | undefined,
-  context: CallContext,
-): Promise<TokenOutputs> {
-  const id = keyOf(inputs.metadata);
-  const { client, uid } = context.clients.get(hubOf(inputs, context.configuration));
-  const hubUID = (await uid(context)) ?? '';
-  const existing = await findToRenew(client, inputs, owners, olds, context);
-  const progress = resuming(id, observe(inputs, existing, hubUID, olds?.values));
-  const object: ClusterRegistrationToken = {
-    apiVersion,
-    kind: 'ClusterRegistrationToken',
-    metadata: inputs.oneUse ? forOneUse(wantedMetadata(inputs)) : wantedMetadata(inputs),
-    spec: inputs.ttl === undefined ? {} : { ttl: inputs.ttl },
-  };
-  const { signal } = context;
-  const applied = await applyStep(progress, () =>
-    client.apply(ClusterRegistrationTokens, object, { fieldManager, signal }),
-  );
-  progress.outputs = observe(inputs, applied, hubUID, olds?.values);
-  const issued = inputs.awaitReady ? await applyStep(progress, () => awaitIssued(client, applied, context)) : applied;
-  const values = await applyStep(progress, () => readValues(client, issued, context));
-  return observe(inputs, issued, hubUID, values);
-}
-
-/** The token that is there; one that has expired is removed first, because its life counts from its creation. */
-async function findToRenew(
-  client: KubeClient,
-  { metadata: key, renew }: TokenInputs,
-  owners: readonly string[],
-  olds: TokenOutputs | undefined,
-  context: CallContext,
-): Promise<ClusterRegistrationToken | undefined> {
-  const existing = await client.find(ClusterRegistrationTokens, key, context);
-  if (olds === undefined || existing?.metadata.uid !== olds.uid) {
-    requireOwner(ClusterRegistrationTokens, existing, owners);
-  }
-  const { uid } = existing?.metadata ?? {};
-  if (uid === undefined || !renew || olds === undefined || !hasExpired(olds)) return existing;
-  await client.delete(ClusterRegistrationTokens, key, { signal: context.signal, preconditions: { uid } });
-  await awaitGone(client, ClusterRegistrationTokens, key, uid, context);
-  await deleteValues(client, olds, context);
-  return undefined;
 }
 
 /**
  * The values go with the token. The garbage collector would see to it, but it takes half a minute to learn of a kind that
  * has just been defined, and nobody should find the values of a dead token meanwhile.
  */
-async function deleteValues(client: KubeClient, olds: TokenOutputs, { signal }: CallContext): Promise<void> {
+async function deleteValues(
+  client: KubeClient,
+  olds: TokenInputs & IssuedToken,
+  { signal }: Pick<CallContext, 'signal'>,
+): Promise<void> {
   if (olds.secretName === '') return;
   const key = { namespace: olds.metadata.namespace, name: olds.secretName };
   const found = await client.find(Secrets, key, { signal });
@@ -183,29 +122,11 @@ async function deleteValues(client: KubeClient, olds: TokenOutputs, { signal }: 
 async function readValues(
   client: KubeClient,
   token: ClusterRegistrationToken,
-  context: CallContext,
+  { signal }: Pick<CallContext, 'signal'>,
 ): Promise<string | undefined> {
   const name = token.status?.secretName;
   if (!name) return undefined;
-  const secret = await client.find(Secrets, { namespace: token.metadata.namespace ?? '', name }, context);
+  const secret = await client.find(Secrets, { namespace: token.metadata.namespace ?? '', name }, { signal });
   const values = secret?.data?.[secretKeys.values];
   return values === undefined ? undefined : Buffer.from(values, 'base64').toString();
-}
-
-function observe(
-  inputs: TokenInputs,
-  found: ClusterRegistrationToken | undefined,
-  hubUID: string,
-  values: string | undefined,
-): TokenOutputs {
-  const expires = found?.status?.expires ?? '';
-  return {
-    ...inputs,
-    uid: found?.metadata.uid ?? '',
-    hubUID,
-    expires,
-    expired: expires !== '' && Date.parse(expires) <= Date.now(),
-    secretName: found?.status?.secretName ?? '',
-    values: values ?? '',
-  };
 }

@@ -10,6 +10,7 @@ import { cluster } from './cluster.ts';
 import { clusterGroup } from './cluster-group.ts';
 import { clusterRegistrationToken } from './cluster-registration-token.ts';
 import { hubRelease } from './hub-release.ts';
+import { registrationRule } from './registration-rule.ts';
 
 const kubeconfig = JSON.stringify({
   apiVersion: 'v1',
@@ -70,6 +71,27 @@ const cases: [string, AnyHandler, fc.Arbitrary<Props>, Props][] = [
       .record({ ...shared, selector: fc.record({ matchLabels: labels }, { requiredKeys: [] }) }, { requiredKeys: [] })
       .map((args) => ({ selector: {}, ...args })),
     { uid: 'u', hubUID: '', clusterCount: 0, readyClusterCount: 0, nonReadyClusterCount: 0, nonReadyClusters: [] },
+  ],
+  [
+    'RegistrationRule',
+    registrationRule as AnyHandler,
+    fc
+      .record(
+        {
+          timeouts,
+          selector: fc.record({ matchLabels: labels }, { requiredKeys: [] }),
+          suspend: fc.boolean(),
+          priority: fc.integer({ min: -9, max: 9 }),
+          registration: fc.record(
+            { mode: fc.constantFrom('Manager', 'Agent'), workspace: word, agent: settings },
+            { requiredKeys: [] },
+          ),
+          onSourceDeleted: fc.record({ delay: fc.constantFrom('0s', '1h') }, { requiredKeys: [] }),
+        },
+        { requiredKeys: [] },
+      )
+      .map((args) => ({ source: { clusterAPI: {} }, ...args })),
+    { uid: 'u', hubUID: '', matched: 0, registered: 0, failed: 0, conditions: [] },
   ],
   [
     'AgentRelease',

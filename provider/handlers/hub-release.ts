@@ -1,19 +1,14 @@
 /** Handler of `HubRelease`: definitions, rights, configuration and controllers of a hub, from the shared manifests. */
-import { z } from 'zod';
 import { defaults } from '../../api/fleet/constants.ts';
-import type { HubConfig } from '../../api/fleet/hub-config.ts';
-import { envVar, resourceRequirements, toleration } from '../../api/kubernetes/container.ts';
 import { Deployments } from '../../api/kubernetes/workloads.ts';
-import type { KubeObject } from '../../api/resource.ts';
-import { hubNames, synthCrds, synthHub } from '../../components/fleet/index.ts';
-import type { HubProps } from '../../components/fleet/index.ts';
+import { hubNames } from '../../components/fleet/index.ts';
 import { isAvailable } from '../../runtime/kube/workload.ts';
 import { awaitDeployment } from '../await-deployment.ts';
 import { hubOf } from '../configuration.ts';
 import { changedInputs } from '../fleet-object.ts';
 import type { CallContext, Props, ResourceHandler } from '../handler.ts';
 import { isOtherCluster } from '../identity.ts';
-import { common, failuresOf, label, withoutNulls } from '../inputs.ts';
+import { failuresOf, withoutNulls } from '../inputs.ts';
 import { applyStep, resuming } from '../partial.ts';
 import type { Progress } from '../partial.ts';
 import type { ObjectName } from '../release-objects.ts';
@@ -26,33 +21,13 @@ import {
   removeObjects,
   requireFreeWorkload,
 } from '../release-objects.ts';
-import { hasUnknown, isUnknown } from '../unknowns.ts';
-import { hubConfigInputs } from './hub-config-inputs.ts';
+import { hasUnknown } from '../unknowns.ts';
 import { refuseFleet } from './hub-conflicts.ts';
 import { awaitDefinitions } from './hub-definitions.ts';
+import { hubContainer, hubInputs } from './hub-inputs.ts';
+import type { HubInputs } from './hub-inputs.ts';
+import { hubManifests } from './hub-manifests.ts';
 import { clearCustomObjects, requireUnused } from './hub-removal.ts';
-
-const text = z.string().min(1);
-const container = {
-  envVars: z.array(envVar).optional(),
-  tolerations: z.array(toleration).optional(),
-  resources: resourceRequirements('').optional(),
-  hostNetwork: z.boolean().optional(),
-  imagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).optional(),
-  imagePullSecrets: z.array(text).optional(),
-  replicas: z.int().min(0).max(9).optional(),
-};
-
-const hubInputs = z.strictObject({
-  ...common,
-  ...container,
-  image: text,
-  namespace: label,
-  config: hubConfigInputs,
-  workspaces: z.array(label).optional(),
-  force: z.boolean(),
-});
-export type HubInputs = z.infer<typeof hubInputs>;
 
 export interface HubOutputs extends HubInputs {
   readonly hubUID: string;
@@ -73,7 +48,7 @@ const updatable = [
   'awaitReady',
   'timeouts',
   'owner',
-  ...Object.keys(container),
+  ...Object.keys(hubContainer),
 ];
 
 const idOf = ({ namespace }: HubInputs): string => `${namespace}/${hubNames.deployment}`;
@@ -96,7 +71,7 @@ export const hubRelease: ResourceHandler<HubInputs, HubOutputs> = {
     const replaces = changedInputs(olds, news, ['namespace']);
     if (await isOtherCluster(olds.hubUID, news.hub ?? context.configuration.hub, context)) replaces.push('hub');
     const changed = changedInputs(olds, news, updatable);
-    const upgraded = !hasUnknown(news) && manifestHash(manifests(news)) !== olds.manifestHash;
+    const upgraded = !hasUnknown(news) && manifestHash(hubManifests(news)) !== olds.manifestHash;
     const changes = changed.length + replaces.length + olds.drift.length > 0 || upgraded;
     return { changes, replaces, deleteBeforeReplace: replaces.length > 0 };
   },
@@ -108,7 +83,7 @@ export const hubRelease: ResourceHandler<HubInputs, HubOutputs> = {
 
   async read(_id, olds, context) {
     const { client, uid } = context.clients.get(hubOf(olds, context.configuration));
-    const wanted = manifests(olds);
+    const wanted = hubManifests(olds);
     const { missing, changed } = await compareObjects(client, wanted, context);
     if (missing.length === wanted.length) return undefined;
     const found = await client.find(Deployments, workload(olds), context);
@@ -137,36 +112,6 @@ export const hubRelease: ResourceHandler<HubInputs, HubOutputs> = {
   },
 };
 
-/** Everything to apply, definitions first. */
-function manifests(inputs: HubInputs): KubeObject[] {
-  const { image, namespace, config, workspaces } = inputs;
-  const { envVars, tolerations, resources, hostNetwork, imagePullPolicy, imagePullSecrets, replicas } = inputs;
-  const optional = {
-    workspaces,
-    envVars,
-    tolerations,
-    resources,
-    hostNetwork,
-    imagePullPolicy,
-    imagePullSecrets,
-    replicas,
-  };
-  const props = {
-    image,
-    namespace,
-    config: withEncodedCA(config as HubConfig),
-    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
-  } as HubProps;
-  return [...synthCrds(), ...synthHub(props)];
-}
-
-/** The wire wants base64; people and other resources have PEM. */
-function withEncodedCA(config: HubConfig): HubConfig {
-  const { apiServerCA } = config;
-  if (!apiServerCA?.includes('-----BEGIN') || isUnknown(apiServerCA)) return config;
-  return { ...config, apiServerCA: Buffer.from(apiServerCA).toString('base64') };
-}
-
 async function write(
   id: string,
   inputs: HubInputs,
@@ -174,7 +119,7 @@ async function write(
   context: CallContext,
 ): Promise<HubOutputs> {
   const { client, uid } = context.clients.get(hubOf(inputs, context.configuration));
-  const objects = manifests(inputs);
+  const objects = hubManifests(inputs);
   await refuseFleet(client, inputs.namespace, context);
   await requireFreeWorkload(client, Deployments, workload(inputs), ownerOf(inputs), context);
   const owned = new Set<ObjectName>(olds?.objects);

@@ -14,7 +14,7 @@ import { describeCondition } from '../ready.ts';
 export async function awaitIssued(
   client: KubeClient,
   applied: ClusterRegistrationToken,
-  context: CallContext,
+  context: Pick<CallContext, 'signal'>,
 ): Promise<ClusterRegistrationToken> {
   const key = { namespace: applied.metadata.namespace ?? '', name: applied.metadata.name ?? '' };
   const where = `ClusterRegistrationToken ${keyOf(key)}`;

@@ -14,6 +14,8 @@ import type {
   ClusterRegistrationToken,
   ClusterStatus,
 } from '../../api/fleet/kinds.ts';
+import { RegistrationRules } from '../../api/muster/kinds.ts';
+import type { RegistrationRule, RegistrationRuleStatus } from '../../api/muster/kinds.ts';
 import { parseGoDuration } from '../../api/duration.ts';
 import { CustomResourceDefinitions } from '../../api/kubernetes/workloads.ts';
 import { Namespaces, Secrets } from '../../api/kubernetes/core.ts';
@@ -34,6 +36,8 @@ export interface Script {
   tokens: boolean;
   /** Status for a ClusterGroup; undefined: leave it alone. */
   group: (group: ClusterGroup) => ClusterGroupStatus | undefined;
+  /** Status for a RegistrationRule; undefined: leave it alone. */
+  rule: (rule: RegistrationRule) => RegistrationRuleStatus | undefined;
   /** Whether deleted Clusters are let go. */
   release: boolean;
 }
@@ -54,12 +58,20 @@ export function readyStatus(cluster: Cluster): ClusterStatus {
   };
 }
 
+/** The status of a rule that has found nothing to register yet. */
+export function takenUp({ metadata }: RegistrationRule): RegistrationRuleStatus {
+  const observedGeneration = metadata.generation ?? 0;
+  const conditions = [{ type: 'Ready', status: 'True', observedGeneration }];
+  return { matched: 0, registered: 0, failed: 0, observedGeneration, conditions };
+}
+
 /** A hub that runs until it is closed. */
 export class ScriptedHub {
   readonly script: Script = {
     cluster: readyStatus,
     tokens: true,
     group: () => ({ clusterCount: 0, nonReadyClusterCount: 0 }),
+    rule: takenUp,
     release: true,
   };
   /** Every token that it has issued: secrets that must not be found in clear anywhere. */
@@ -84,6 +96,7 @@ export class ScriptedHub {
       hub.#follow(Clusters, (cluster) => hub.#cluster(cluster)),
       hub.#follow(ClusterRegistrationTokens, (token) => hub.#token(token)),
       hub.#follow(ClusterGroups, (group) => hub.#group(group)),
+      hub.#follow(RegistrationRules, (rule) => hub.#rule(rule)),
     ]);
     return hub;
   }
@@ -141,6 +154,16 @@ export class ScriptedHub {
     if (status === undefined || JSON.stringify(status) === JSON.stringify(group.status)) return;
     const object: ClusterGroup = { apiVersion, kind: 'ClusterGroup', metadata: { name, namespace }, status };
     await this.#client.apply(ClusterGroups, object, { fieldManager, subresource: 'status' }).catch(ignoreNotFound);
+  }
+
+  async #rule(rule: RegistrationRule): Promise<void> {
+    const { name = '', deletionTimestamp } = rule.metadata;
+    const status = deletionTimestamp === undefined ? this.script.rule(rule) : undefined;
+    if (status === undefined || JSON.stringify(status) === JSON.stringify(rule.status)) return;
+    const object = { apiVersion: rule.apiVersion, kind: rule.kind, metadata: { name }, status };
+    await this.#client
+      .apply(RegistrationRules, object as RegistrationRule, { fieldManager, subresource: 'status' })
+      .catch(ignoreNotFound);
   }
 
   async #token(token: ClusterRegistrationToken): Promise<void> {

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BootstrapValues } from '../../../api/fleet/bootstrap-values.ts';
 import { readBootstrapSecret } from '../../../api/fleet/bootstrap-values.ts';
-import { secretNames } from '../../../api/fleet/constants.ts';
+import { annotations, secretNames } from '../../../api/fleet/constants.ts';
 import type { Secret } from '../../../api/kubernetes/core.ts';
 import { Secrets } from '../../../api/kubernetes/core.ts';
 import { isConflict } from '../../kube/api-error.ts';
@@ -58,10 +58,14 @@ function serverUrl(text: string): string {
   throw new Error('apiServerURL must be an https address such as https://hub.example.com:6443');
 }
 
-/** Removes a bootstrap Secret that has served, unless its content is another than the one that was read. */
+/**
+ * Removes a bootstrap Secret that has served, unless its content is another than the one that was read, or it is to be
+ * kept: who declares it would only make it again.
+ */
 export async function discardBootstrap(context: AgentContext, served: Secret, signal: AbortSignal): Promise<void> {
   const { edge } = context;
   const { namespace = '', name = '' } = served.metadata;
+  if (served.metadata.annotations?.[annotations.keep] === 'true') return;
   for (let secret: Secret | undefined = served; isDeepStrictEqual(secret?.data, served.data);) {
     const { uid = '', resourceVersion = '' } = secret?.metadata ?? {};
     try {

@@ -1,0 +1,49 @@
+/** Waiting until a hub has taken up a rule in its newest form. */
+import { conditionTypes, findCondition } from '../../api/conditions.ts';
+import { MusterError } from '../../api/errors.ts';
+import { RegistrationRules } from '../../api/muster/kinds.ts';
+import type { RegistrationRule } from '../../api/muster/kinds.ts';
+import type { KubeClient } from '../../runtime/kube/client.ts';
+import { awaitObject } from '../await-object.ts';
+import type { CallContext } from '../handler.ts';
+import { describeCondition } from '../ready.ts';
+
+/**
+ * The clusters of a rule come and go at any time, so the wait is for the rule, not for them: how many are registered, and
+ * how many cannot be, are outputs.
+ * @throws MusterError TIMEOUT naming the stage that is stuck; NOT_FOUND when the rule is deleted meanwhile.
+ */
+export async function awaitObserved(
+  client: KubeClient,
+  applied: RegistrationRule,
+  { signal, report }: Pick<CallContext, 'signal' | 'report'>,
+): Promise<RegistrationRule> {
+  const { name = '' } = applied.metadata;
+  const where = `RegistrationRule ${name}`;
+  let last: RegistrationRule | undefined = applied;
+  report(`${where}: waiting for the hub`);
+  try {
+    const settled = (rule: RegistrationRule | undefined): boolean => rule === undefined || isTakenUp(rule);
+    const onChange = (rule: RegistrationRule | undefined): void => void (last = rule);
+    const rule = await awaitObject(client, RegistrationRules, { name }, settled, { signal, onChange });
+    if (rule !== undefined) return rule;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    const reason = signal.reason as MusterError;
+    const hint = reason.hint === undefined ? {} : { hint: reason.hint };
+    throw new MusterError('TIMEOUT', `${reason.message}; stuck at: ${whyNot(last)}.`, { where, ...hint });
+  }
+  throw new MusterError('NOT_FOUND', 'the object is gone from the hub', { where });
+}
+
+/** Seen by the hub in the form that was applied. */
+function isTakenUp({ metadata, status }: RegistrationRule): boolean {
+  return status?.observedGeneration !== undefined && status.observedGeneration >= (metadata.generation ?? 0);
+}
+
+function whyNot(rule: RegistrationRule | undefined): string {
+  const ready = findCondition(rule?.status?.conditions, conditionTypes.ready);
+  return ready === undefined
+    ? 'no hub has taken it up: it has no condition. Is the hub running?'
+    : describeCondition(ready);
+}

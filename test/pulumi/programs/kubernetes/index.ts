@@ -1,0 +1,35 @@
+/** An agent whose cluster, image, token and labels are not known before other resources have been made. */
+import * as k8s from '@pulumi/kubernetes';
+import * as pulumi from '@pulumi/pulumi';
+import { Agent } from 'pulumi-muster/kubernetes';
+
+const config = new pulumi.Config();
+
+/** Gives its text as an output that no preview knows. */
+class Later extends pulumi.dynamic.Resource {
+  declare readonly text: pulumi.Output<string>;
+  constructor(name: string, of: pulumi.Input<string>) {
+    const create = (inputs: { of: string }) => Promise.resolve({ id: 'later', outs: { ...inputs, text: inputs.of } });
+    super({ create }, name, { of, text: undefined });
+  }
+}
+
+const provider = new k8s.Provider('edge', {
+  kubeconfig: pulumi.secret(new Later('kubeconfig', config.requireSecret('kubeconfig')).text),
+});
+const agent = new Agent(
+  config.get('called') ?? 'edge',
+  {
+    image: new Later('image', 'example.test/muster:1').text,
+    values: pulumi.secret(new Later('values', config.requireSecret('values')).text),
+    labels: { site: new Later('site', 'north').text, tier: 'edge' },
+    agent: {
+      namespace: config.require('namespace'),
+      envVars: [{ name: 'PROXY', value: config.get('proxy') ?? 'none' }],
+    },
+    awaitReady: false,
+  },
+  { provider, ...(config.get('before') === undefined ? {} : { aliases: [{ name: config.require('before') }] }) },
+);
+
+export const ready = agent.ready;
