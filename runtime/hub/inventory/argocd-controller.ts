@@ -20,6 +20,12 @@ import { clearArgoCD, reportArgoCD } from './argocd-report.ts';
 import type { ArgoCDSettings } from './argocd-settings.ts';
 import { settingsFor, settingsRevision } from './argocd-settings.ts';
 
+/**
+ * A Secret that may not be deleted is left after so many tries, some minutes: manifests that are made without the option
+ * take the hub's right with them, and the credential has been revoked downstream.
+ */
+const withdrawTries = 8;
+
 /** What the controller shares with the end of Clusters. */
 export interface ArgoCDWork {
   readonly hub: HubContext;
@@ -83,7 +89,7 @@ async function reconcileArgoCD(
   work: ArgoCDWork,
   gone: Map<string, Cluster>,
   key: string,
-  { signal, logger }: ReconcileContext,
+  { signal, logger, attempt }: ReconcileContext,
 ): Promise<Result | void> {
   const { hub, publisher, busy } = work;
   const cluster = hub.clusters.get(key);
@@ -101,6 +107,10 @@ async function reconcileArgoCD(
     if (!(error instanceof ImportFault)) throw error;
     const { reason, message, final } = error;
     const latest = hub.clusters.get(key) ?? cluster;
+    if (settings === undefined && reason === reasons.rightsMissing && attempt >= withdrawTries) {
+      hub.events.event(latest, 'Warning', reason, `a Secret without use was left: ${message}`);
+      return await clearArgoCD(hub, key, signal);
+    }
     await reportArgoCD(hub, key, { status: 'False', reason, message }, recordOf(latest), signal);
     if (!final) throw error;
   } finally {

@@ -43,6 +43,12 @@ export async function grantArgoCD(
   });
 }
 
+/** Ends every token that was issued; the account is made again by the next grant. Throws ImportFault. */
+export async function endArgoCDTokens(edge: KubeClient, name: string, signal: AbortSignal): Promise<void> {
+  const account = { namespace: argoCDAccessNamespace, name };
+  await bounded(edge, signal, (limit) => edge.delete(ServiceAccounts, account, { signal: limit }));
+}
+
 /** Removes all that was made downstream, and with it every token. Throws ImportFault. */
 export async function revokeArgoCD(edge: KubeClient, name: string, signal: AbortSignal): Promise<void> {
   await bounded(edge, signal, async (limit) => {

@@ -4,13 +4,14 @@ import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { keyOf } from '../../../api/resource.ts';
 import { argoCDAccessName, argoCDSecretName } from '../../../components/fleet/argocd-names.ts';
 import { argoCDSecret } from '../../../components/fleet/argocd-secret.ts';
+import type { KubeClient } from '../../kube/client.ts';
 import { renewAt } from '../../registration/credential.ts';
 import type { HubContext } from '../fleet/context.ts';
 import type { EdgeClients } from '../fleet/edge-clients.ts';
 import type { ConnectedEdge } from '../fleet/edge-connect.ts';
 import { connectEdge } from '../fleet/edge-connect.ts';
 import { ImportFault, readKubeconfig } from '../fleet/edge-kubeconfig.ts';
-import { grantArgoCD, revokeArgoCD } from './argocd-edge.ts';
+import { endArgoCDTokens, grantArgoCD, revokeArgoCD } from './argocd-edge.ts';
 import type { ArgoCDRecord } from './argocd-record.ts';
 import { recordOf } from './argocd-record.ts';
 import { clearArgoCD, reportArgoCD } from './argocd-report.ts';
@@ -34,13 +35,23 @@ export function createArgoCDPublisher(hub: HubContext, edges: EdgeClients): Argo
   }
 
   /** Before anything is made: a hub that ends now has to know of it afterwards. */
-  async function announce(cluster: Cluster, place: ArgoCDRecord, signal: AbortSignal): Promise<void> {
+  async function announce(cluster: Cluster, place: ArgoCDRecord, edge: KubeClient, signal: AbortSignal): Promise<void> {
     const before = recordOf(cluster);
-    if (before !== undefined && before.namespace !== place.namespace) {
-      await dropArgoCDSecret(hub.client, before, keyOf(cluster), signal);
-    } else if (before !== undefined) return;
+    if (before?.namespace === place.namespace) return;
+    if (before !== undefined) await leave(cluster, before, edge, signal);
     const told = { status: 'False', reason: reasons.pending, message: 'Argo CD is being given a credential' } as const;
     await reportArgoCD(hub, keyOf(cluster), told, place, signal);
+  }
+
+  /** The namespace of Argo CD is another one now; the hub may have lost its right in the old one with its manifests. */
+  async function leave(cluster: Cluster, before: ArgoCDRecord, edge: KubeClient, signal: AbortSignal): Promise<void> {
+    await endArgoCDTokens(edge, accessName(cluster), signal);
+    try {
+      await dropArgoCDSecret(hub.client, before, keyOf(cluster), signal);
+    } catch (error) {
+      if (!(error instanceof ImportFault)) throw error;
+      hub.events.event(cluster, 'Warning', error.reason, `a Secret without use was left: ${error.message}`);
+    }
   }
 
   return {
@@ -49,7 +60,7 @@ export function createArgoCDPublisher(hub: HubContext, edges: EdgeClients): Argo
       const { client, facts, config } = await connect(cluster, signal);
       if (facts.uid === hub.ownUid) throw ownCluster();
       const place = { namespace: settings.namespace, name: argoCDSecretName(namespace, name) };
-      await announce(cluster, place, signal);
+      await announce(cluster, place, client, signal);
       const { clusterRole, namespaces, project, ttlMs } = settings;
       const scope = namespaces === undefined ? {} : { namespaces };
       const issuedMs = Date.now();

@@ -73,8 +73,8 @@ async function explained(key: ObjectKey, work: () => Promise<void>): Promise<voi
   } catch (error) {
     if (!isForbidden(error)) throw error;
     const message =
-      `the hub may not keep Secret ${keyOf(key)}: ${error.message}; apply the manifests that are made for a hub with ` +
-      'this configuration of inventory.argoCD';
+      `the hub may not keep or delete Secret ${keyOf(key)}: ${error.message}; apply the manifests that are made for a ` +
+      'hub with this configuration of inventory.argoCD';
     throw new ImportFault(reasons.rightsMissing, message, false);
   }
 }

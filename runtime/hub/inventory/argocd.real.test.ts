@@ -29,6 +29,7 @@ let edge: ControlPlane;
 let downstream: KubeClient;
 /** Every token that was given out: none may be seen anywhere else. */
 const tokens: string[] = [];
+let eastAccount = '';
 
 const key = (name: string) => ({ namespace: workspace, name });
 const place = (name: string) => ({ namespace: 'argocd', name: argoCDSecretName(workspace, name) });
@@ -128,6 +129,7 @@ describe('Clusters for Argo CD', () => {
       synthHub({ image: 'muster:test', config }).filter(({ kind }) => kind !== 'ConfigMap'),
     );
     await published('east');
+    eastAccount = (await accounts())[0]?.metadata.name ?? '';
   });
 
   it('given the Secret, when it is used as Argo CD uses it, then it may look at the cluster, and no more', async () => {
@@ -176,14 +178,19 @@ describe('Clusters for Argo CD', () => {
     expect((await downstream.list(ClusterRoleBindings, { labelSelector: 'muster.dev/argocd' })).items).toEqual([]);
   });
 
-  it('given a new hub, when nothing has changed, then nothing is written and the token stays', async () => {
+  it('given a new hub, when nothing has changed, then nothing is written at Argo CD or downstream', async () => {
+    const look = async () => [
+      (await hub.admin.list(Secrets, { namespace: 'argocd' })).items,
+      await accounts(),
+      (await downstream.list(RoleBindings, { labelSelector: 'muster.dev/argocd' })).items,
+      state(await hub.admin.get(Clusters, key('east'))),
+    ];
     await hub.quiet();
-    const [writes, before] = [await hub.writes(), await find('east')];
+    const before = await look();
     await hub.stop();
     await hub.start();
     await hub.quiet();
-    expect(await hub.writes()).toBe(writes);
-    expect((await find('east'))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
+    expect(await look()).toEqual(before);
   });
 
   it('given the time for it, when it comes, then the token is another; given another kubeconfig, then at once', async () => {
@@ -225,8 +232,28 @@ describe('Clusters for Argo CD', () => {
     await relabel('west', { env: 'test' });
     await gone('west');
     await clusterThat(hub, 'west', (c) => state(c) === undefined, 'without a condition');
-    expect(await accounts()).toHaveLength(1);
+    expect((await accounts()).map(({ metadata }) => metadata.name)).toEqual([eastAccount]);
     expect(await find('east')).toBeDefined();
+  });
+
+  it('given an edge that is gone, then its Cluster says so, delays no other, and goes without it when told to', async () => {
+    await register('north', { env: 'prod' }, true);
+    await published('north');
+    const dead = edge.kubeconfig.replaceAll(edge.server, 'https://127.0.0.1:1');
+    const data = { value: Buffer.from(dead).toString('base64') };
+    await hub.admin.patch(Secrets, { namespace: workspace, name: 'north-kubeconfig' }, { data }, { type: 'merge' });
+    const told = await says('north', 'ClusterUnreachable');
+    expect(state(told)?.message).toContain(`(Secret argocd/${place('north').name}, revision `);
+    expect(await find('north')).toBeDefined();
+    const before = tokenOf(await find('east'));
+    await configure({ selector, namespaces: ['apps'], tokenTTL: '2h' });
+    await newToken('east', before);
+    const skip = { metadata: { annotations: { 'muster.dev/skip-edge-cleanup': 'true' } } };
+    await hub.admin.patch(Clusters, key('north'), skip, { type: 'merge' });
+    await hub.admin.delete(Clusters, key('north'));
+    await gone('north');
+    const [left] = (await accounts()).filter(({ metadata }) => metadata.name !== eastAccount);
+    await downstream.delete(ServiceAccounts, { namespace: 'muster-argocd', name: left?.metadata.name ?? '' });
   });
 
   it('given settings that cannot be used, when they are configured, then everything stays as it is', async () => {
@@ -234,7 +261,7 @@ describe('Clusters for Argo CD', () => {
     await configure({ selectors: {} } as Partial<ArgoCDConfig>);
     await hub.quiet();
     expect((await find('east'))?.metadata.resourceVersion).toBe(before?.metadata.resourceVersion);
-    await configure({ selector, namespaces: ['apps'], tokenTTL: '1h' });
+    await configure({ selector, namespaces: ['apps'], tokenTTL: '2h' });
   });
 
   it('given a published Cluster, when it is deleted, then Secret and account are gone before it is', async () => {

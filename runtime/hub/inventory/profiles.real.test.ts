@@ -151,6 +151,16 @@ describe('ClusterProfiles', () => {
     );
   });
 
+  it('given a Secret with a token under the name of the Cluster, when it comes and goes, then the plugin that reads it does, too', async () => {
+    const names = (p: ClusterProfile) => p.status?.accessProviders?.map(({ name }) => name).join();
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: key('east'), stringData: { token: 'for-plugins' } };
+    await hub.admin.create(Secrets, secret);
+    const profile = await profileThat('east', (p) => names(p) === 'kubeconfig-secretreader,secretreader', 'with both');
+    expect(JSON.stringify(profile)).not.toContain('for-plugins');
+    await hub.admin.delete(Secrets, key('east'));
+    await profileThat('east', (p) => names(p) === 'kubeconfig-secretreader', 'with one');
+  });
+
   it('given a profile that somebody deletes, when noticed, then it is there again', async () => {
     const { uid } = (await find('east'))?.metadata ?? {};
     await hub.admin.delete(ClusterProfiles, key('east'));
