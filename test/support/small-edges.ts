@@ -18,10 +18,10 @@ export interface SmallEdge {
   /** Server of its kubeconfig. */
   readonly server: string;
   mood: EdgeMood;
+  /** The only token that it lets in; any when absent. */
+  accepts?: string;
   /** By path below the server, such as `/api/v1/namespaces/kube-system`. */
   readonly objects: Map<string, KubeObject>;
-  /** Bearer tokens that were sent, in their order, without repeats. */
-  readonly tokens: Set<string>;
 }
 
 export interface SmallEdges {
@@ -69,7 +69,9 @@ export async function startSmallEdges({ cert, key, ca }: SmallEdgesOptions): Pro
     const edge = edges.get(name);
     if (edge === undefined) return send(response, 404, failure(404, 'NotFound', url.pathname));
     if (edge.mood === 'silent') return;
-    edge.tokens.add((request.headers.authorization ?? '').replace('Bearer ', ''));
+    const token = (request.headers.authorization ?? '').replace('Bearer ', '');
+    if (edge.accepts !== undefined && edge.accepts !== token)
+      return send(response, 401, failure(401, 'Unauthorized', path));
     if (path === '/version') return send(response, 200, { gitVersion: 'v1.34.0', major: '1', minor: '34' });
     const body = await read(request);
     if (edge.mood !== 'well') return;
@@ -137,7 +139,6 @@ export async function startSmallEdges({ cert, key, ca }: SmallEdgesOptions): Pro
         server: `${base}/edges/${name}`,
         mood: 'well',
         objects: new Map(),
-        tokens: new Set(),
       };
       edges.set(name, made);
       for (const namespace of ['kube-system', 'default']) {

@@ -1,10 +1,9 @@
 /** Rules at work on a real control plane, under the hub's own ServiceAccount; Cluster API's controllers are played. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Clusters, ClusterGroups, ClusterRegistrationTokens } from '../../../api/fleet/kinds.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { ClusterGroups, Clusters } from '../../../api/fleet/kinds.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { RegistrationRules } from '../../../api/muster/kinds.ts';
-import type { RegistrationRuleSpec } from '../../../api/muster/kinds.ts';
-import { Secrets } from '../../../api/kubernetes/core.ts';
+import type { RegistrationRule, RegistrationRuleSpec } from '../../../api/muster/kinds.ts';
 import { poll } from '../../../test/harness/index.ts';
 import {
   createNamespace,
@@ -13,12 +12,15 @@ import {
   PlayedClusterAPI,
   ruleThat,
 } from '../../../test/support/played-cluster-api.ts';
-import { clusterThat, condition, workspace } from '../../../test/support/registering.ts';
+import { cluster, clusterThat, condition, workspace } from '../../../test/support/registering.ts';
 import type { RunningHub } from '../../../test/support/running-hub.ts';
 import { startRunningHub } from '../../../test/support/running-hub.ts';
 import type { SmallEdges } from '../../../test/support/small-edges.ts';
 import { shortKubeconfig, startSmallEdges } from '../../../test/support/small-edges.ts';
 import { clusterAPIDefinition } from './testdata/definitions.ts';
+
+// the machine may be busy with other tests
+vi.setConfig({ testTimeout: 90_000, maxConcurrency: 20 });
 
 let hub: RunningHub;
 let edges: SmallEdges;
@@ -37,8 +39,13 @@ afterAll(async () => {
   await hub?.close();
 });
 
-const rule = (name: string, spec: Partial<RegistrationRuleSpec> = {}) =>
-  createRule(hub.admin, name, { ...spec, registration: { workspace, ...spec.registration } });
+/** Tests run side by side, so each rule is for the sources of one of them. */
+const rule = (name: string, spec: Partial<RegistrationRuleSpec> = {}, sources = name) =>
+  createRule(hub.admin, name, {
+    selector: { matchLabels: { of: sources } },
+    ...spec,
+    registration: { workspace, ...spec.registration },
+  });
 const removeRule = (name: string) => hub.admin.delete(RegistrationRules, { name });
 const find = (name: string): Promise<Cluster | undefined> => hub.admin.find(Clusters, { namespace: workspace, name });
 const imported = (name: string) =>
@@ -53,8 +60,9 @@ const hasAgent = (edge: string) => edges.edge(edge).objects.has(deploymentPath);
 const finalizersOf = async (name: string) => (await capi.find(name))?.metadata.finalizers ?? [];
 const ready = (name: string) => ruleThat(hub.admin, name, (r) => r.status?.conditions?.[0]?.status === 'True', 'Ready');
 
-/** A cluster that comes, and is ready. */
-const provision = (name: string, options = {}) => capi.provision(name, edges.kubeconfig(name), options);
+/** A cluster that comes, and is ready; `of` is the rule that it is for. */
+const provision = (name: string, of: string, labels: Record<string, string> = {}) =>
+  capi.provision(name, edges.kubeconfig(name), { labels: { of, ...labels } });
 
 /** What Cluster API does when its Cluster is deleted, once the hub has let go of it. */
 async function remove(name: string): Promise<void> {
@@ -99,7 +107,7 @@ describe('a cluster of Cluster API', () => {
       },
     });
     await capi.create('east', {
-      labels: { env: 'prod', 'topology.cluster.x-k8s.io/owned': 'yes', other: 'no' },
+      labels: { of: 'all', env: 'prod', 'topology.cluster.x-k8s.io/owned': 'yes', other: 'no' },
       annotations: { owner: 'platform' },
       className: 'aws',
     });
@@ -156,4 +164,238 @@ describe('a cluster of Cluster API', () => {
   });
 });
 
-void [Secrets, ClusterRegistrationTokens, shortKubeconfig, hasAgent, endOf, provision];
+describe.concurrent('a registered cluster', () => {
+  const settings = (hostNetwork: boolean) => ({ registration: { workspace, agent: { hostNetwork } } });
+  const isHostNetwork = (edge: string): boolean => {
+    const deployment = edges.edge(edge).objects.get(deploymentPath) as
+      { spec: { template: { spec: { hostNetwork?: boolean } } } } | undefined;
+    return deployment?.spec.template.spec.hostNetwork === true;
+  };
+
+  it('given a kubeconfig that rotates, when its old credential ends, then what follows uses the new one', async () => {
+    await rule('rotating');
+    await provision('rotated', 'rotating');
+    await imported('rotated');
+    edges.edge('rotated').accepts = 'second';
+    await capi.kubeconfig('rotated', edges.kubeconfig('rotated', 'second'));
+    await hub.admin.patch(RegistrationRules, { name: 'rotating' }, { spec: settings(true) }, { type: 'merge' });
+    await poll(() => (isHostNetwork('rotated') ? true : undefined), { what: 'the new settings downstream' });
+    expect((await find('rotated'))?.spec?.hostNetwork).toBe(true);
+    edges.edge('rotated').accepts = 'third';
+    await capi.kubeconfig('rotated', edges.kubeconfig('rotated', 'third'));
+    await remove('rotated');
+    expect(hasAgent('rotated')).toBe(false);
+  });
+
+  it('given a source that is paused, when its rule changes, then nothing changes until it is resumed', async () => {
+    await rule('pausing');
+    await provision('napping', 'pausing');
+    await imported('napping');
+    await capi.patch('napping', { spec: { paused: true } });
+    await clusterThat(hub, 'napping', (c) => c.spec?.paused === true, 'paused');
+    await hub.admin.patch(RegistrationRules, { name: 'pausing' }, { spec: settings(true) }, { type: 'merge' });
+    await ruleThat(hub.admin, 'pausing', (r) => r.status?.observedGeneration === 2, 'looked at');
+    expect((await find('napping'))?.spec?.hostNetwork).toBeUndefined();
+    await capi.patch('napping', { spec: { paused: false } });
+    const resumed = await clusterThat(hub, 'napping', (c) => c.spec?.hostNetwork === true && !c.spec.paused, 'resumed');
+    expect(resumed.metadata.annotations).not.toHaveProperty('muster.dev/source-paused');
+  });
+
+  it('given labels that others set, when those of the source change, then only what the rule set changes', async () => {
+    await rule('labels', { registration: { workspace, labels: { pass: ['env', 'zone'] } } });
+    await provision('marked', 'labels', { env: 'test', zone: 'a' });
+    await imported('marked');
+    await hub.admin.patch(
+      Clusters,
+      { namespace: workspace, name: 'marked' },
+      { metadata: { labels: { mine: 'yes', env: 'wrong' } } },
+      { type: 'merge' },
+    );
+    await capi.patch('marked', { metadata: { labels: { zone: null } } });
+    const look = (c: Cluster) => c.metadata.labels?.['env'] === 'test' && !('zone' in c.metadata.labels);
+    const changed = await clusterThat(hub, 'marked', look, 'the labels of its source');
+    expect(changed.metadata.labels).toMatchObject({ mine: 'yes' });
+  });
+
+  it('given a user who deletes it, when its source stands, then it is registered anew', async () => {
+    await rule('lasting');
+    await provision('stubborn', 'lasting');
+    const first = await imported('stubborn');
+    await hub.admin.delete(Clusters, { namespace: workspace, name: 'stubborn' });
+    await clusterThat(
+      hub,
+      'stubborn',
+      (c) => c.metadata.uid !== first.metadata.uid && condition(c, 'Imported')?.status === 'True',
+      'anew',
+    );
+  });
+});
+
+describe.concurrent('an edge that cannot be reached any more', () => {
+  it('given a source that is deleted, when the time of the rule is up, then it is let go, and told why', async () => {
+    await rule('bounded', { onSourceDeleted: { timeout: '2s' } });
+    await provision('lost', 'bounded');
+    await imported('lost');
+    await capi.kubeconfig('lost', shortKubeconfig('https://127.0.0.1:1', hub.plane.ca));
+    await capi.delete('lost');
+    await poll(async () => ((await finalizersOf('lost')).includes(finalizer) ? undefined : true), {
+      what: 'lost let go',
+    });
+    expect((await find('lost'))?.metadata.deletionTimestamp).toBeDefined();
+    await poll(async () => ((await events('Cluster', 'lost')).includes('DetachOverdue') ? true : undefined), {
+      what: 'the event',
+    });
+    await capi.tearDown('lost');
+    await capi.gone('lost');
+    await endOf('lost');
+  });
+
+  it('given a delay, when the source is deleted, then it is let go at once and its registration stays for that long', async () => {
+    await rule('patient', { onSourceDeleted: { delay: '3s' } });
+    await provision('late', 'patient');
+    await imported('late');
+    await remove('late');
+    const lost = await find('late');
+    expect(lost?.metadata.annotations).toHaveProperty('muster.dev/source-lost');
+    expect(lost?.metadata.deletionTimestamp).toBeUndefined();
+    await endOf('late');
+  });
+});
+
+describe.concurrent('rules that change', () => {
+  it('given two rules for one source, when the one that wins goes, then the other takes over in place', async () => {
+    await rule('low', { registration: { workspace, labels: { set: { by: 'low' } } } }, 'shared');
+    await rule('high', { priority: 10, registration: { workspace, labels: { set: { by: 'high' } } } }, 'shared');
+    await provision('shared', 'shared');
+    const first = await imported('shared');
+    expect(first.metadata.labels?.['by']).toBe('high');
+    const overlaps = (name: string, word: string) =>
+      ruleThat(
+        hub.admin,
+        name,
+        (r) =>
+          r.status?.conditions?.some(({ type, message }) => type === 'Overlapping' && message?.includes(word)) ?? false,
+        'overlaps',
+      );
+    await overlaps('high', 'goes before rule low for 1');
+    await overlaps('low', 'gives way to rule high for 1');
+    await removeRule('high');
+    const second = await clusterThat(hub, 'shared', (c) => c.metadata.labels?.['by'] === 'low', 'taken over');
+    expect(second.metadata.uid).toBe(first.metadata.uid);
+    expect(second.metadata.annotations?.['muster.dev/rule']).toBe('low');
+    await ruleThat(hub.admin, 'low', (r) => r.status?.conditions?.length === 1 && r.status.matched === 1, 'alone');
+    await removeRule('low');
+    await endOf('shared');
+    expect(await finalizersOf('shared')).not.toContain(finalizer);
+    expect(hasAgent('shared')).toBe(false);
+  });
+
+  it('given another name in the template, when it changes, then the old registration ends before the new one begins', async () => {
+    await rule('naming');
+    await provision('moving', 'naming');
+    await imported('moving');
+    const spec = { registration: { workspace, name: 'moved-{name}' } };
+    await hub.admin.patch(RegistrationRules, { name: 'naming' }, { spec }, { type: 'merge' });
+    await imported('moved-moving');
+    expect(await find('moving')).toBeUndefined();
+    expect(hasAgent('moving')).toBe(true);
+  });
+
+  it('given a rule that keeps, when it is removed, then the registration is its users’ and the source is free', async () => {
+    await rule('keeping', { onSourceDeleted: { action: 'Keep' } });
+    await provision('kept', 'keeping');
+    await imported('kept');
+    await removeRule('keeping');
+    const kept = await clusterThat(
+      hub,
+      'kept',
+      (c) => !('muster.dev/source' in (c.metadata.annotations ?? {})),
+      'kept',
+    );
+    // where its kubeconfig is stays known, so that it can be followed and removed cleanly
+    expect(Object.keys(kept.metadata.annotations ?? {}).filter((key) => key.startsWith('muster.dev/'))).toEqual([
+      'muster.dev/kubeconfig',
+    ]);
+    expect(hasAgent('kept')).toBe(true);
+    await poll(async () => ((await finalizersOf('kept')).includes(finalizer) ? undefined : true), {
+      what: 'kept let go',
+    });
+    await hub.admin.delete(Clusters, { namespace: workspace, name: 'kept' });
+    await endOf('kept');
+    expect(hasAgent('kept')).toBe(false);
+  });
+});
+
+describe.concurrent('names', () => {
+  it('given a Cluster of that name that no rule made, when wanted, then it is left alone until it goes', async () => {
+    await hub.admin.create(Clusters, cluster('foreign', { clientID: 'theirs' }));
+    await rule('polite');
+    await provision('foreign', 'polite');
+    const taken = (r: RegistrationRule) => r.status?.conditions?.[0]?.reason === 'NameTaken' && r.status.failed === 1;
+    await ruleThat(hub.admin, 'polite', taken, 'taken');
+    expect(await events('Cluster', 'foreign')).toContain('NameTaken');
+    expect((await find('foreign'))?.spec).toEqual({ clientID: 'theirs' });
+    expect(await finalizersOf('foreign')).not.toContain(finalizer);
+    await hub.admin.delete(Clusters, { namespace: workspace, name: 'foreign' });
+    await imported('foreign');
+  });
+
+  it('given two sources that get one name, when the older has it, then the other says so, and has it after', async () => {
+    await rule('narrow', { registration: { workspace, name: 'the-one' } });
+    await provision('first', 'narrow');
+    await imported('the-one');
+    await provision('second', 'narrow');
+    await ruleThat(hub.admin, 'narrow', (r) => r.status?.failed === 1 && r.status.matched === 2, 'one failed');
+    expect((await find('the-one'))?.metadata.annotations?.['muster.dev/source']).toBe('Cluster/capi/first');
+    await remove('first');
+    const look = (c: Cluster) => c.metadata.annotations?.['muster.dev/source'] === 'Cluster/capi/second';
+    await clusterThat(hub, 'the-one', look, 'given to the second');
+  });
+
+  it('given a template that makes no name, when corrected, then it was told and is done', async () => {
+    await rule('template', { registration: { workspace, name: '{class}-{name}' } });
+    await provision('unnamed', 'template');
+    await ruleThat(hub.admin, 'template', (r) => r.status?.conditions?.[0]?.reason === 'InvalidName', 'told');
+    const spec = { registration: { name: 'x-{name}' } };
+    await hub.admin.patch(RegistrationRules, { name: 'template' }, { spec }, { type: 'merge' });
+    await imported('x-unnamed');
+  });
+
+  it('given a source made anew under its name, when the old one is registered, then that ends and the new one is', async () => {
+    await rule('again');
+    await provision('reborn', 'again');
+    const first = await imported('reborn');
+    // as `clusterctl move` does: finalizers are taken away, whoever set them
+    await capi.patch('reborn', { metadata: { finalizers: [] } });
+    await capi.delete('reborn');
+    await capi.gone('reborn');
+    await provision('reborn', 'again');
+    const look = (c: Cluster) => c.metadata.uid !== first.metadata.uid && condition(c, 'Imported')?.status === 'True';
+    const second = await clusterThat(hub, 'reborn', look, 'registered anew');
+    expect(second.metadata.annotations?.['muster.dev/source-uid']).toBe((await capi.find('reborn'))?.metadata.uid);
+  });
+});
+
+describe.concurrent('namespaces', () => {
+  it('given a namespace that is not open, when the rule names it, then it says so, and goes on when it is opened', async () => {
+    await createNamespace(hub.admin, 'walled', { place: 'walled' });
+    const walled = new PlayedClusterAPI(hub.admin, 'walled');
+    await rule('walls', { namespaceSelector: { matchLabels: { place: 'walled' } } });
+    await walled.provision('inside', edges.kubeconfig('inside'), { labels: { of: 'walls' } });
+    await ruleThat(hub.admin, 'walls', (r) => r.status?.conditions?.[0]?.reason === 'NamespaceNotOpen', 'told');
+    expect(await find('inside')).toBeUndefined();
+    await createNamespace(hub.admin, 'walled', { place: 'walled', 'muster.dev/source': 'true' });
+    await imported('inside');
+    await removeRule('walls');
+    await endOf('inside');
+  });
+
+  it('given a workspace that is none, when wanted, then the rule says so, and goes on when it is one', async () => {
+    await createNamespace(hub.admin, 'elsewhere', {});
+    await rule('far', { registration: { workspace: 'elsewhere' } });
+    await provision('away', 'far');
+    await ruleThat(hub.admin, 'far', (r) => r.status?.conditions?.[0]?.reason === 'WorkspaceNotOpen', 'told');
+    await createNamespace(hub.admin, 'elsewhere', { 'muster.dev/workspace': 'true' });
+    await poll(() => (hasAgent('away') ? true : undefined), { what: 'the agent' });
+  });
+});

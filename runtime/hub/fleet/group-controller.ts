@@ -4,6 +4,7 @@ import { conditionTypes, isTrue } from '../../../api/conditions.ts';
 import { durations } from '../../../api/durations.ts';
 import type { Cluster, ClusterGroup, ClusterGroupStatus } from '../../../api/fleet/kinds.ts';
 import { keyOf } from '../../../api/resource.ts';
+import { isNotFound } from '../../kube/api-error.ts';
 import type { Controller } from '../../kube/controller.ts';
 import { createController } from '../../kube/controller.ts';
 import type { HubContext } from './context.ts';
@@ -20,7 +21,12 @@ export function createGroupController(context: HubContext, status: StatusWriter<
     name: 'group',
     backoff: { baseMs: durations.hubRetryFirst, maxMs: durations.hubRetryLast },
     async reconcile(key, { signal }) {
-      await status.update(key, (group) => groupStatus(group, clusters.list(group.metadata.namespace)), signal);
+      try {
+        await status.update(key, (group) => groupStatus(group, clusters.list(group.metadata.namespace)), signal);
+      } catch (error) {
+        // a rule removes its groups with their last cluster
+        if (!isNotFound(error)) throw error;
+      }
     },
   });
   controller.watch(groups, {
