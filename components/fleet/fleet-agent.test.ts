@@ -74,7 +74,6 @@ describe('given the least props', () => {
   test('the objects are these, in this order', () => {
     expect(ids(objects)).toEqual([
       'Namespace cattle-fleet-system',
-      'ServiceAccount cattle-fleet-system/default',
       'ServiceAccount cattle-fleet-system/fleet-agent',
       'ClusterRole cattle-fleet-system-fleet-agent-role',
       'ClusterRoleBinding cattle-fleet-system-fleet-agent-role-binding',
@@ -82,6 +81,7 @@ describe('given the least props', () => {
       'RoleBinding cattle-fleet-system/fleet-agent',
       'NetworkPolicy cattle-fleet-system/default-allow-all',
       'Deployment cattle-fleet-system/fleet-agent',
+      'ServiceAccount cattle-fleet-system/default',
     ]);
   });
 

@@ -36,7 +36,16 @@ function check(object: KubeObject): void {
     throw new MusterError('INTERNAL', `a manifest ${fault}`, { where: `${object.kind} ${keyOf(object)}` });
 }
 
+/**
+ * Kubernetes makes this account a moment after the namespace. Whoever applies without the server's help would look for it
+ * before, and then try to create what is there by then.
+ */
+function isMadeByOthers({ kind, metadata }: KubeObject): boolean {
+  return kind === 'ServiceAccount' && metadata.name === 'default';
+}
+
 function compare(a: KubeObject, b: KubeObject): number {
+  if (isMadeByOthers(a) !== isMadeByOthers(b)) return isMadeByOthers(a) ? 1 : -1;
   const places = placeOf(a) - placeOf(b);
   if (places !== 0) return places;
   return keyOf(a) < keyOf(b) ? -1 : keyOf(a) > keyOf(b) ? 1 : 0;
