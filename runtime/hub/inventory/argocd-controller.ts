@@ -15,6 +15,7 @@ import { ImportFault } from '../fleet/edge-kubeconfig.ts';
 import { isLocal } from '../fleet/local-cluster.ts';
 import type { ArgoCDPublisher } from './argocd-publisher.ts';
 import { ownCluster } from './argocd-publisher.ts';
+import type { ArgoCDRecord } from './argocd-record.ts';
 import { recordOf } from './argocd-record.ts';
 import { clearArgoCD, reportArgoCD } from './argocd-report.ts';
 import type { ArgoCDSettings } from './argocd-settings.ts';
@@ -22,7 +23,7 @@ import { settingsFor, settingsRevision } from './argocd-settings.ts';
 
 /**
  * A Secret that may not be deleted is left after so many tries, some minutes: manifests that are made without the option
- * take the hub's right with them, and the credential has been revoked downstream.
+ * take the hub's right with them, and the credential has been revoked downstream by then.
  */
 const withdrawTries = 8;
 
@@ -107,8 +108,9 @@ async function reconcileArgoCD(
     if (!(error instanceof ImportFault)) throw error;
     const { reason, message, final } = error;
     const latest = hub.clusters.get(key) ?? cluster;
-    if (settings === undefined && reason === reasons.rightsMissing && attempt >= withdrawTries) {
-      hub.events.event(latest, 'Warning', reason, `a Secret without use was left: ${message}`);
+    const hopeless = final || (reason === reasons.rightsMissing && attempt >= withdrawTries);
+    if (settings === undefined && hopeless) {
+      hub.events.event(latest, 'Warning', reason, `something of Argo CD was left: ${message}`);
       return await clearArgoCD(hub, key, signal);
     }
     await reportArgoCD(hub, key, { status: 'False', reason, message }, recordOf(latest), signal);
@@ -135,17 +137,39 @@ async function publish(
     if (record !== undefined) await publisher.withdraw(cluster, record, { skipEdge: true }, signal);
     throw isLocal(hub, cluster) ? ownCluster() : noKubeconfig();
   }
-  await hub.secrets.whenOpen(parseKey(where).namespace ?? '', signal);
-  const { uid = '', resourceVersion = '' } = hub.secrets.get(where)?.metadata ?? {};
+  const revision = await revisionNow(hub, cluster, settings, where, signal);
+  if (isDue(record, settings, revision, Date.now())) await publisher.publish(cluster, settings, revision, signal);
+  return { requeueAfterMs: renewalIn(recordOf(hub.clusters.get(keyOf(cluster)) ?? cluster)) };
+}
+
+async function revisionNow(
+  hub: HubContext,
+  cluster: Cluster,
+  settings: ArgoCDSettings,
+  kubeconfig: string,
+  signal: AbortSignal,
+): Promise<string> {
+  // at the hub's start nothing is known of Secrets yet
+  await hub.secrets.whenOpen(parseKey(kubeconfig).namespace ?? '', signal);
+  const { uid = '', resourceVersion = '' } = hub.secrets.get(kubeconfig)?.metadata ?? {};
   const tlsMode = hub.config.current.agentTLSMode;
-  const revision = settingsRevision(settings, cluster, { kubeconfig: [where, uid, resourceVersion], tlsMode });
-  const { content } = record ?? {};
-  const same = content?.revision === revision && record?.namespace === settings.namespace;
-  if (content === undefined || !same || content.renewMs <= Date.now()) {
-    await publisher.publish(cluster, settings, revision, signal);
-  }
-  const { renewMs = Date.now() } = recordOf(hub.clusters.get(keyOf(cluster)) ?? cluster)?.content ?? {};
-  return { requeueAfterMs: Math.min(Math.max(renewMs - Date.now(), durations.argoCDRenewalLeast), durations.resync) };
+  return settingsRevision(settings, cluster, { kubeconfig: [kubeconfig, uid, resourceVersion], tlsMode });
+}
+
+/** Whether what was published is another than it should be, or old. */
+function isDue(
+  record: ArgoCDRecord | undefined,
+  { namespace }: ArgoCDSettings,
+  revision: string,
+  nowMs: number,
+): boolean {
+  if (record?.content === undefined || record.namespace !== namespace) return true;
+  return record.content.revision !== revision || record.content.renewMs <= nowMs;
+}
+
+function renewalIn(record: ArgoCDRecord | undefined): number {
+  const remainingMs = (record?.content?.renewMs ?? 0) - Date.now();
+  return Math.min(Math.max(remainingMs, durations.argoCDRenewalLeast), durations.resync);
 }
 
 function noKubeconfig(): ImportFault {
