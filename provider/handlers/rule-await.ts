@@ -1,5 +1,5 @@
 /** Waiting until a hub has taken up a rule in its newest form. */
-import { conditionTypes, findCondition } from '../../api/conditions.ts';
+import { conditionTypes, findCondition, reasons } from '../../api/conditions.ts';
 import { MusterError } from '../../api/errors.ts';
 import { RegistrationRules } from '../../api/muster/kinds.ts';
 import type { RegistrationRule } from '../../api/muster/kinds.ts';
@@ -11,7 +11,8 @@ import { describeCondition } from '../ready.ts';
 /**
  * The clusters of a rule come and go at any time, so the wait is for the rule, not for them: how many are registered, and
  * how many cannot be, are outputs.
- * @throws MusterError TIMEOUT naming the stage that is stuck; NOT_FOUND when the rule is deleted meanwhile.
+ * @throws MusterError TIMEOUT naming the stage that is stuck, such as a kind of sources that is not installed;
+ *   INVALID_ARGUMENT at once for a rule that the hub cannot follow; NOT_FOUND when it is deleted meanwhile.
  */
 export async function awaitObserved(
   client: KubeClient,
@@ -26,6 +27,9 @@ export async function awaitObserved(
     const settled = (rule: RegistrationRule | undefined): boolean => rule === undefined || isTakenUp(rule);
     const onChange = (rule: RegistrationRule | undefined): void => void (last = rule);
     const rule = await awaitObject(client, RegistrationRules, { name }, settled, { signal, onChange });
+    if (rule !== undefined && reasonOf(rule) === reasons.invalidSpec) {
+      throw new MusterError('INVALID_ARGUMENT', whyNot(rule), { where });
+    }
     if (rule !== undefined) return rule;
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -36,9 +40,16 @@ export async function awaitObserved(
   throw new MusterError('NOT_FOUND', 'the object is gone from the hub', { where });
 }
 
-/** Seen by the hub in the form that was applied. */
-function isTakenUp({ metadata, status }: RegistrationRule): boolean {
-  return status?.observedGeneration !== undefined && status.observedGeneration >= (metadata.generation ?? 0);
+/** Seen by the hub in the form that was applied, and at work: the kind of its sources is there. */
+function isTakenUp(rule: RegistrationRule): boolean {
+  const { metadata, status } = rule;
+  if (status?.observedGeneration === undefined || status.observedGeneration < (metadata.generation ?? 0)) return false;
+  return reasonOf(rule) !== reasons.sourceKindMissing;
+}
+
+function reasonOf({ status }: RegistrationRule): string | undefined {
+  const ready = findCondition(status?.conditions, conditionTypes.ready);
+  return ready?.status === 'True' ? undefined : ready?.reason;
 }
 
 function whyNot(rule: RegistrationRule | undefined): string {

@@ -105,6 +105,30 @@ test('one that nobody takes up is kept, and told; the next run goes on from ther
   await at.host.delete(done);
 });
 
+test('what is wrong with the rule itself is told in the words of the hub', async () => {
+  const ready = (reason: string, message: string) => ({ type: 'Ready', status: 'False', reason, message });
+  const told = (reason: string, message: string) => {
+    at.hub.script.rule = (found) => ({ ...takenUp(found), conditions: [ready(reason, message)] });
+  };
+  told('SourceKindMissing', 'no Cluster API here');
+  const missing = await at.host.create(rule({ timeouts: { create: '1s' } }));
+  expect(missing.initErrors?.[0]).toMatch(
+    /TIMEOUT.*stuck at: Ready is False \(SourceKindMissing\): no Cluster API here/,
+  );
+  await at.host.delete(missing);
+
+  told('InvalidSpec', 'selector is not valid');
+  const invalid = await at.host.create(rule());
+  expect(invalid.initErrors?.[0]).toMatch(/INVALID_ARGUMENT.*\(InvalidSpec\): selector is not valid/);
+  await at.host.delete(invalid);
+
+  // Clusters on their way are no fault of the rule.
+  told('Pending', '0 of 3 registered');
+  const pending = await at.host.create(rule());
+  expect(pending.initErrors).toBeUndefined();
+  await at.host.delete(pending);
+});
+
 test('one of somebody else is not touched until it is handed over', async () => {
   await at.client.create(RegistrationRules, {
     apiVersion,
