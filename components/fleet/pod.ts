@@ -182,7 +182,14 @@ export function mergeEnv(own: readonly EnvVar[], given: readonly EnvVar[]): EnvV
   const merged = new Map<string, EnvVar>(own.map((variable) => [variable.name, variable]));
   for (const variable of inStableOrder(given)) merged.set(variable.name, variable);
   // Kubernetes does not store an empty value; writing it would look like a difference for ever.
-  return [...merged.values()].map(({ value, ...rest }) => (value ? { ...rest, value } : rest));
+  return [...merged.values()].map(({ value, ...rest }) => withVersion(value ? { ...rest, value } : rest));
+}
+
+/** Kubernetes' default, said because it compares a `fieldRef` as a whole: two ways to apply would be in conflict. */
+function withVersion(variable: EnvVar): EnvVar {
+  const { fieldRef } = (variable.valueFrom ?? {}) as { fieldRef?: Readonly<Record<string, unknown>> };
+  if (fieldRef === undefined) return variable;
+  return { ...variable, valueFrom: { ...variable.valueFrom, fieldRef: { apiVersion: 'v1', ...fieldRef } } };
 }
 
 /** Order matters only where one variable refers to another by `$(NAME)`. */

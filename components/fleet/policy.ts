@@ -42,10 +42,13 @@ export function addPolicy(scope: Construct, policy: Policy, labels: Readonly<Rec
     metadata,
     spec: {
       failurePolicy: 'Fail',
+      // Kubernetes' defaults are said, because it compares lists, and this field, as a whole: whoever applies in another
+      // way than the one before would meet a conflict, and kubectl a difference that never goes.
       matchConstraints: {
-        // `scope` is Kubernetes' default, said here because kubectl compares lists with what is stored.
+        matchPolicy: 'Equivalent',
+        namespaceSelector: policy.namespaceLabels === undefined ? {} : { matchLabels: policy.namespaceLabels },
+        objectSelector: {},
         resourceRules: policy.rules.map((rule) => ({ ...rule, scope: '*' })),
-        ...(policy.namespaceLabels === undefined ? {} : { namespaceSelector: { matchLabels: policy.namespaceLabels } }),
       },
       ...(policy.matchConditions === undefined ? {} : { matchConditions: policy.matchConditions }),
       ...(policy.variables === undefined ? {} : { variables: policy.variables }),
