@@ -116,7 +116,9 @@ describe.each(cases.map((each, index) => ({ ...each, index })))(
           object: document.toJS() as KubeObject,
         }));
       pieces = [
-        ...['crds', 'hub', 'token-stores', 'cluster-east', 'cluster-store-17'].flatMap((file) => written('hub', file)),
+        ...['crds', 'hub', 'token-stores', 'cluster-east', 'cluster-store-17'].flatMap((file) =>
+          written('hub', `${file}.yaml`),
+        ),
         ...written('store-17', 'agent.yaml'),
         { context: 'hub', object: kubeconfigSecret(edge.plane.kubeconfig) },
       ];
