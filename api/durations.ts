@@ -145,6 +145,8 @@ export const durations = {
   // hub
   /** An answered request's Secret stays for this long after a heartbeat: the agent has stored its credential by then. */
   registrationSecretUsed: 60_000,
+  /** How long a new namespace is waited for: a watch shows it within milliseconds, and nothing depends on seeing it. */
+  namespaceSeen: 200,
   /** A cluster is offline after this many half intervals of silence (a number, not a time): one heartbeat may be lost. */
   silentHalfIntervals: 5,
   /** Import token is renewed this long before it ends while no agent has used it, so that none starts with a dead one. */

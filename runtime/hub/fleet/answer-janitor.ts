@@ -30,7 +30,7 @@ export function createAnswerJanitor(context: HubContext): Controller {
       });
     },
   });
-  needs(controller, context.caches.readerRoles);
+  needs(controller, context.caches.readerRoles, context.caches.bindings);
   controller.watch(credentials, { predicate: ({ type }) => type === 'added' });
   controller.watch(clusters, {
     predicate: ({ type, object, previous }) =>

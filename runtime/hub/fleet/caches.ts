@@ -1,14 +1,22 @@
 /** The hub's local copies, each with the indexes that its controllers need: no reconcile ever lists. */
 import type { Secret } from '../../../api/kubernetes/core.ts';
 import { ConfigMaps, Namespaces, Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
+import type { Role } from '../../../api/kubernetes/rbac.ts';
 import { ClusterRoleBindings, RoleBindings, Roles } from '../../../api/kubernetes/rbac.ts';
 import { annotations, configMapNames, labels } from '../../../api/fleet/constants.ts';
 import type { Cluster, ClusterRegistration } from '../../../api/fleet/kinds.ts';
-import { ClusterGroups, ClusterRegistrations, ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts';
+import {
+  BundleDeployments,
+  ClusterGroups,
+  ClusterRegistrations,
+  ClusterRegistrationTokens,
+  Clusters,
+} from '../../../api/fleet/kinds.ts';
 import type { KubeObject } from '../../../api/resource.ts';
 import type { Cache } from '../../kube/cache.ts';
 import type { Controller } from '../../kube/controller.ts';
 import type { Manager } from '../../kube/manager.ts';
+import { isOneUse } from './token-objects.ts';
 
 /** Names of the indexes. */
 export const indexes = {
@@ -20,6 +28,12 @@ export const indexes = {
   kubeconfig: 'kubeconfig',
   /** ServiceAccount, Secret: `namespace/name` of the ClusterRegistration it was made for. */
   request: 'request',
+  /** Role, RoleBinding: the account that may read answers by it, `namespace/name`. */
+  reader: 'reader',
+  /** ClusterRegistrationToken for one use: its namespace. */
+  oneUse: 'oneUse',
+  /** Role: names of the answers that may be read by it. */
+  answer: 'answer',
 } as const;
 
 /** `namespace/clientID`: the key under which requests of one cluster meet. */
@@ -46,6 +60,16 @@ export function requestOf({ metadata }: KubeObject): string | undefined {
   const namespace = metadata.annotations?.[annotations.clusterRegistrationNamespace];
   const name = metadata.annotations?.[annotations.clusterRegistration];
   return namespace && name ? `${namespace}/${name}` : undefined;
+}
+
+/** `namespace/name` of the account that a Role or RoleBinding lets read answers; none for other rights. */
+export function readerOf({ metadata }: KubeObject): string[] {
+  return list(metadata.annotations?.[annotations.serviceAccount]);
+}
+
+/** Names that the rules of a Role list. */
+export function namesIn({ rules }: Role): string[] {
+  return (rules ?? []).flatMap((rule) => rule.resourceNames ?? []);
 }
 
 const list = (value: string | undefined): string[] => (value === undefined ? [] : [value]);
@@ -82,7 +106,9 @@ export function createHubCaches(manager: Manager, namespaces: { system: string; 
     clusters: manager.cache(Clusters, {
       indexers: { [indexes.identity]: identityOfCluster, [indexes.kubeconfig]: (c) => list(kubeconfigKey(c)) },
     }),
-    tokens: manager.cache(ClusterRegistrationTokens),
+    tokens: manager.cache(ClusterRegistrationTokens, {
+      indexers: { [indexes.oneUse]: (t) => (isOneUse(t) ? [t.metadata.namespace ?? ''] : []) },
+    }),
     requests: manager.cache(ClusterRegistrations, {
       indexers: {
         [indexes.identity]: (r) => [identityKey(r.metadata.namespace ?? '', r.spec?.clientID)],
@@ -107,10 +133,20 @@ export function createHubCaches(manager: Manager, namespaces: { system: string; 
       indexers: { [indexes.cluster]: (s) => list(clusterOf(s)), [indexes.request]: (s) => list(requestOf(s)) },
     }),
     /** Who may read which answer. */
-    readerRoles: manager.cache(Roles, { namespace: namespaces.registration, labelSelector: managed }),
-    /** Rights of granted requests. */
-    bindings: manager.cache(RoleBindings, { labelSelector: managed, transform: metadataOnly }),
+    readerRoles: manager.cache(Roles, {
+      namespace: namespaces.registration,
+      labelSelector: managed,
+      indexers: { [indexes.reader]: readerOf, [indexes.answer]: namesIn },
+    }),
+    /** Rights of granted requests, and of readers. */
+    bindings: manager.cache(RoleBindings, {
+      labelSelector: managed,
+      transform: metadataOnly,
+      indexers: { [indexes.reader]: readerOf },
+    }),
     clusterBindings: manager.cache(ClusterRoleBindings, { labelSelector: managed, transform: metadataOnly }),
+    /** What there is to deploy, for whom. */
+    deployments: manager.cache(BundleDeployments, { transform: metadataOnly }),
     config: manager.cache(ConfigMaps, {
       namespace: namespaces.system,
       fieldSelector: `metadata.name=${configMapNames.hub}`,

@@ -30,7 +30,7 @@ export function createClusterController(context: HubContext, edge: EdgeCleaner):
     backoff: { baseMs: durations.hubRetryFirst, maxMs: durations.hubRetryLast, jitter: 0.2 },
     reconcile: (key, reconcile) => reconcileCluster(context, edge, key, reconcile),
   });
-  needs(controller, caches.config, caches.tokens, caches.credentials, caches.readerRoles);
+  needs(controller, caches.config, caches.tokens, caches.credentials, caches.readerRoles, caches.bindings);
   controller.watch(caches.clusters, { predicate: (event) => noteHeartbeat(context, event) });
   // one that shares its clientID with another concerns both
   controller.watch(caches.clusters, {

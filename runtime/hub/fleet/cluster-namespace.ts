@@ -1,6 +1,7 @@
 /** The namespace of one cluster on the hub: what it should run, its agent's account and rights. */
 import type { Namespace } from '../../../api/kubernetes/core.ts';
 import { Namespaces } from '../../../api/kubernetes/core.ts';
+import { durations } from '../../../api/durations.ts';
 import { annotations } from '../../../api/fleet/constants.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { clusterNamespace } from '../../../api/fleet/names.ts';
@@ -71,6 +72,8 @@ export async function ensureClusterNamespace(
     try {
       const made = await context.client.create(Namespaces, wanted, { signal, fieldManager: hubFieldManager });
       context.namespaces.remember(made);
+      // API servers that do not know a namespace yet hold up for 50 ms what is put into it, and look it up each time
+      await context.namespaces.caughtUp(name, durations.namespaceSeen);
       return made;
     } catch (error) {
       if (!isAlreadyExists(error)) throw error;

@@ -1,139 +1,132 @@
 /**
  * Who may read which answer. A token's account gets `get` on exactly the Secrets that answer requests made with it, in
- * one Role per token that lists their names. Names that arrive while a write is under way go out together with the next
- * one, so a burst of requests costs a few writes and not two objects for each.
+ * Roles that list their names: one for most tokens, more of them where many clusters register with one token at once, so
+ * that no Role, and no write of one, grows with their number.
  */
 import type { Role, RoleBinding } from '../../../api/kubernetes/rbac.ts';
-import { RoleBindings, Roles } from '../../../api/kubernetes/rbac.ts';
-import { annotations } from '../../../api/fleet/constants.ts';
 import { importCredentialsName } from '../../../api/fleet/names.ts';
+import type { KubeObject } from '../../../api/resource.ts';
+import { parseKey } from '../../../api/resource.ts';
 import type { Cache } from '../../kube/cache.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { ensureObject } from '../../registration/ensure.ts';
 import type { ServiceAccountKey } from '../../registration/types.ts';
-import { hubFieldManager, isManaged, managedLabels } from './context.ts';
+import { indexes, namesIn, readerOf } from './caches.ts';
+import { ReaderRole } from './reader-role.ts';
 
 export interface CredentialReaders {
+  /** Makes ready what the first answer needs; gives no right. */
+  prepare(reader: ServiceAccountKey): Promise<void>;
   /** Resolves when the account may read the Secret. */
   allow(reader: ServiceAccountKey, secretName: string): Promise<void>;
   /** Takes the right to read these Secrets back from everyone. */
   revoke(secretNames: ReadonlySet<string>): Promise<void>;
-  /** Removes Role and binding of an account that is gone. */
+  /** Removes Roles and bindings of an account that is gone. */
   forget(reader: ServiceAccountKey, signal: AbortSignal): Promise<void>;
   /** Names that some Role lists. */
   listed(): Set<string>;
-  /** Accounts that have a Role, `namespace/name`. */
-  accounts(): string[];
+  /** Accounts that have a Role or a binding, `namespace/name`. */
+  accounts(): Set<string>;
 }
 
-interface Reader {
-  readonly account: ServiceAccountKey;
-  readonly names: Set<string>;
-  /** What the stored Role lists; `undefined` while there is none. */
-  stored: ReadonlySet<string> | undefined;
-  bound: boolean;
-  running: Promise<void> | undefined;
+/** Caches of the Roles and RoleBindings of readers. */
+export interface ReaderCaches {
+  readonly readerRoles: Pick<Cache<Role>, 'list' | 'byIndex'>;
+  readonly bindings: Pick<Cache<RoleBinding>, 'list' | 'byIndex'>;
 }
 
-export function createCredentialReaders(client: KubeClient, namespace: string, roles: Cache<Role>): CredentialReaders {
-  const readers = new Map<string, Reader>();
+/** Names in one Role: a write stays a few KB, and is rarely alone in a burst. */
+const namesPerRole = 100;
 
-  function reader(account: ServiceAccountKey): Reader {
+export function createCredentialReaders(
+  client: KubeClient,
+  namespace: string,
+  caches: ReaderCaches,
+): CredentialReaders {
+  const readers = new Map<string, Map<string, ReaderRole>>();
+  /** By name of a Secret; what an earlier process wrote is in the cache alone. */
+  const holders = new Map<string, Set<ReaderRole>>();
+
+  /** The Roles of an account, with those that an earlier process wrote. */
+  function rolesOf(account: ServiceAccountKey): Map<string, ReaderRole> {
     const key = `${account.namespace}/${account.name}`;
     const known = readers.get(key);
     if (known !== undefined) return known;
-    const role = roles.get(`${namespace}/${importCredentialsName(account.name)}`);
-    const stored = role === undefined ? undefined : new Set(namesOf(role));
-    const made: Reader = { account, names: new Set(stored), stored, bound: role !== undefined, running: undefined };
+    const stored = new Map(caches.readerRoles.byIndex(indexes.reader, key).map((role) => [nameOf(role), role]));
+    const bindings = caches.bindings
+      .byIndex(indexes.reader, key)
+      .filter((each) => each.metadata.namespace === namespace);
+    const bound = new Set(bindings.map(nameOf));
+    const made = new Map<string, ReaderRole>();
+    for (const name of new Set([...stored.keys(), ...bound])) {
+      const role = stored.get(name);
+      const state = { names: role && new Set(namesIn(role)), bound: bound.has(name) };
+      made.set(name, new ReaderRole(client, account, { namespace, name }, state));
+    }
     readers.set(key, made);
     return made;
   }
 
-  /** One write at a time for each reader; resolves when the one that is under way, or a new one, has ended. */
-  async function step(target: Reader): Promise<void> {
-    target.running ??= write(target).finally(() => {
-      target.running = undefined;
-    });
-    await target.running;
+  /** The Role of an account under a name, which may be yet to be written. */
+  function roleOf(account: ServiceAccountKey, name: string): ReaderRole {
+    const roles = rolesOf(account);
+    const known = roles.get(name);
+    if (known !== undefined) return known;
+    const made = new ReaderRole(client, account, { namespace, name }, { names: undefined, bound: false });
+    roles.set(name, made);
+    return made;
   }
 
-  async function write(target: Reader): Promise<void> {
-    const names = [...target.names].sort();
-    const metadata = {
-      name: importCredentialsName(target.account.name),
-      namespace,
-      labels: { ...managedLabels },
-      annotations: { [annotations.serviceAccount]: `${target.account.namespace}/${target.account.name}` },
-    };
-    if (names.length === 0) {
-      // a Role without names would allow nothing, or, with the list left out, everything
-      await client.delete(Roles, metadata);
-      target.stored = undefined;
-      return;
+  /** The Role that lists the name, else the first that has room. */
+  function roleFor(account: ServiceAccountKey, secretName: string): ReaderRole {
+    for (const role of rolesOf(account).values()) if (role.has(secretName)) return role;
+    const base = importCredentialsName(account.name);
+    for (let number = 0; ; number++) {
+      const role = roleOf(account, number === 0 ? base : `${base}-${number}`);
+      if (role.size < namesPerRole) return role;
     }
-    const role: Role = {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'Role',
-      metadata,
-      rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'], resourceNames: names }],
-    };
-    const options = { fieldManager: hubFieldManager };
-    await Promise.all([client.apply(Roles, role, options), target.bound ? undefined : bind(target, metadata)]);
-    target.bound = true;
-    target.stored = new Set(names);
   }
 
-  async function bind(target: Reader, metadata: RoleBinding['metadata']): Promise<void> {
-    const object: RoleBinding = {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'RoleBinding',
-      metadata,
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: metadata.name ?? '' },
-      subjects: [{ kind: 'ServiceAccount', ...target.account }],
-    };
-    await ensureObject(client, { type: RoleBindings, object }, { fieldManager: hubFieldManager, ours: isManaged });
-  }
-
-  /** Readers of the Roles that an earlier process wrote are known, too. */
-  function loadAll(): void {
-    for (const role of roles.list()) {
-      const [accountNamespace, name] = (role.metadata.annotations?.[annotations.serviceAccount] ?? '').split('/');
-      if (accountNamespace && name) reader({ namespace: accountNamespace, name });
+  function rolesThatList(secretName: string): Set<ReaderRole> {
+    const found = new Set(holders.get(secretName));
+    for (const role of caches.readerRoles.byIndex(indexes.answer, secretName)) {
+      for (const key of readerOf(role)) found.add(roleOf(parseAccount(key), nameOf(role)));
     }
+    return found;
   }
 
   return {
+    async prepare(account) {
+      await roleOf(account, importCredentialsName(account.name)).bind();
+    },
     async allow(account, secretName) {
-      const target = reader(account);
-      target.names.add(secretName);
-      while (target.stored?.has(secretName) !== true) await step(target);
+      const role = roleFor(account, secretName);
+      holders.set(secretName, (holders.get(secretName) ?? new Set()).add(role));
+      await role.allow(secretName);
     },
     async revoke(secretNames) {
-      loadAll();
-      const lists = (target: Reader): boolean => [...secretNames].some((name) => target.stored?.has(name) === true);
-      await Promise.all(
-        [...readers.values()].map(async (target) => {
-          for (const name of secretNames) target.names.delete(name);
-          while (lists(target)) await step(target);
-        }),
-      );
+      const entries = [...secretNames].flatMap((name) => [...rolesThatList(name)].map((role) => ({ name, role })));
+      await Promise.all(entries.map(({ name, role }) => role.revoke(name)));
+      for (const name of secretNames) holders.delete(name);
     },
     async forget(account, signal) {
-      const key = { namespace, name: importCredentialsName(account.name) };
-      const known = readers.get(`${account.namespace}/${account.name}`);
-      if (known?.bound !== true && roles.get(`${namespace}/${key.name}`) === undefined) return;
+      const roles = [...rolesOf(account).values()];
       readers.delete(`${account.namespace}/${account.name}`);
-      await Promise.all([client.delete(RoleBindings, key, { signal }), client.delete(Roles, key, { signal })]);
+      await Promise.all(roles.map((role) => role.remove(signal)));
     },
     accounts() {
-      return roles.list().flatMap(({ metadata }) => metadata.annotations?.[annotations.serviceAccount] ?? []);
+      return new Set([...caches.readerRoles.list(namespace), ...caches.bindings.list(namespace)].flatMap(readerOf));
     },
     listed() {
-      return new Set(roles.list().flatMap(namesOf));
+      return new Set(caches.readerRoles.list().flatMap(namesIn));
     },
   };
 }
 
-function namesOf(role: Role): string[] {
-  return (role.rules ?? []).flatMap((rule) => rule.resourceNames ?? []);
+function nameOf({ metadata }: KubeObject): string {
+  return metadata.name ?? '';
+}
+
+function parseAccount(key: string): ServiceAccountKey {
+  const { namespace = '', name } = parseKey(key);
+  return { namespace, name };
 }

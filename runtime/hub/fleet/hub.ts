@@ -21,6 +21,7 @@ import { createHubCaches } from './caches.ts';
 import { createClusterController } from './cluster-controller.ts';
 import { followConfig } from './config-controller.ts';
 import { createConfigStore } from './config-store.ts';
+import { createContentRights } from './content-rights.ts';
 import type { HubContext } from './context.ts';
 import type { AgentDefaults } from './edge-agent.ts';
 import { hubFieldManager } from './context.ts';
@@ -127,7 +128,7 @@ function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, 
     ...settings,
     caches,
     secrets,
-    readers: createCredentialReaders(client, registration, caches.readerRoles),
+    readers: createCredentialReaders(client, registration, caches),
     clusters,
     requests,
     tokens,
@@ -154,6 +155,7 @@ function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, 
   manager.add(clusterController);
   manager.add(createRevocationController(context));
   manager.add(createRepairController(context));
+  manager.add(createContentRights(context));
   manager.add(createAnswerJanitor(context));
   manager.add(createImportController(context, edges));
   manager.add(createBootstrapController(context));
@@ -164,9 +166,10 @@ function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, 
 }
 
 async function pruneWhenSynced(context: HubContext, signal: AbortSignal): Promise<void> {
-  const { credentials, requests, readerRoles, serviceAccounts } = context.caches;
+  const { credentials, requests, readerRoles, bindings, serviceAccounts } = context.caches;
   try {
-    await Promise.all([credentials, requests, readerRoles, serviceAccounts].map((cache) => cache.whenSynced(signal)));
+    const needed = [credentials, requests, readerRoles, bindings, serviceAccounts];
+    await Promise.all(needed.map((cache) => cache.whenSynced(signal)));
     await pruneReaders(context, signal);
   } catch (error) {
     // names that answer nothing give no rights worth ending the hub for; the next start tries again

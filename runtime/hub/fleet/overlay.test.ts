@@ -53,6 +53,21 @@ describe('reading one’s own writes', () => {
     expect(overlay.get('ns/s')?.metadata.resourceVersion).toBe('9');
   });
 
+  it('given a write, when it is waited for, then until the cache has it, and no longer than the limit', async () => {
+    const { overlay, tell } = scripted();
+    overlay.remember(secret(5));
+    let seen = false;
+    const waiting = overlay.caughtUp('ns/s', 60_000).then(() => (seen = true));
+    tell('added', secret(4));
+    await Promise.resolve();
+    expect(seen).toBe(false);
+    tell('updated', secret(5));
+    await waiting;
+    await overlay.caughtUp('ns/s', 60_000);
+    overlay.remember(secret(7));
+    await overlay.caughtUp('ns/s', 1);
+  });
+
   it('given an object that was deleted, when read, then it is gone', () => {
     const { overlay, tell } = scripted();
     overlay.remember(secret(5));

@@ -4,6 +4,7 @@
  */
 import type { KubeObject } from '../../../api/resource.ts';
 import { keyOf } from '../../../api/resource.ts';
+import { pause } from '../../kube/backoff.ts';
 import type { Cache } from '../../kube/cache.ts';
 
 export interface Overlay<T extends KubeObject> {
@@ -13,15 +14,21 @@ export interface Overlay<T extends KubeObject> {
   byIndex(index: string, value: string): T[];
   /** The answer of a write. */
   remember(object: T): void;
+  /** Resolves when the cache shows what was remembered of `key`, or after `limitMs`. */
+  caughtUp(key: string, limitMs: number): Promise<void>;
 }
 
 export function createOverlay<T extends KubeObject>(cache: Cache<T>): Overlay<T> {
   const written = new Map<string, T>();
+  const waiting = new Map<string, (() => void)[]>();
   cache.subscribe(({ type, object }) => {
     const key = keyOf(object);
     const mine = written.get(key);
     if (mine === undefined) return;
-    if (type === 'deleted' ? !isOtherIncarnation(mine, object) : version(object) >= version(mine)) written.delete(key);
+    if (type === 'deleted' ? isOtherIncarnation(mine, object) : version(object) < version(mine)) return;
+    written.delete(key);
+    for (const resolve of waiting.get(key) ?? []) resolve();
+    waiting.delete(key);
   });
   const newest = (key: string, cached: T | undefined): T | undefined => {
     const mine = written.get(key);
@@ -33,6 +40,12 @@ export function createOverlay<T extends KubeObject>(cache: Cache<T>): Overlay<T>
     remember: (object) => {
       const cached = cache.get(keyOf(object));
       if (cached === undefined || version(object) > version(cached)) written.set(keyOf(object), object);
+    },
+    caughtUp: async (key, limitMs) => {
+      if (!written.has(key)) return;
+      const limit = new AbortController();
+      const seen = new Promise<void>((resolve) => waiting.set(key, [...(waiting.get(key) ?? []), resolve]));
+      await Promise.race([seen, pause(limitMs, limit.signal)]).finally(() => limit.abort());
     },
   };
 }

@@ -35,6 +35,8 @@ export function createRegistrationController(context: HubContext): Controller {
     caches.serviceAccounts,
     caches.credentials,
     caches.readerRoles,
+    caches.bindings,
+    caches.deployments,
   );
   controller.watch(context.caches.requests, {
     map: ({ object }) => [identityKey(object.metadata.namespace ?? '', object.spec?.clientID)],

@@ -11,6 +11,7 @@ import { carryOutGrant } from '../../registration/grant.ts';
 import { livenessOf } from './cluster-liveness.ts';
 import { ensureClusterNamespace } from './cluster-namespace.ts';
 import { clusterStatus } from './cluster-status.ts';
+import { needsContents } from './content-rights.ts';
 import type { HubContext } from './context.ts';
 import { ensureOptions, hubFieldManager, isManaged } from './context.ts';
 import { issueFor } from './registration-credential.ts';
@@ -61,7 +62,8 @@ export async function grant(
   try {
     const namespace = await ensureClusterNamespace(context, cluster, signal);
     const { registrationNamespace, systemNamespace } = context;
-    const scope = { request, cluster, namespace, registrationNamespace, systemNamespace };
+    const contents = needsContents(context, request, namespace.metadata.name ?? '');
+    const scope = { request, cluster, namespace, registrationNamespace, systemNamespace, contents };
     const account = accountOf(scope);
     await carryOutGrant(
       context.client,

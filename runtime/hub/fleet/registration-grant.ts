@@ -23,6 +23,8 @@ export interface GrantScope {
   readonly namespace: Namespace;
   readonly registrationNamespace: string;
   readonly systemNamespace: string;
+  /** Whether the agent gets the right to get Contents now (content-rights.ts). */
+  readonly contents: boolean;
 }
 
 /** The account that the agent will be. */
@@ -84,14 +86,17 @@ export function grantRights(scope: GrantScope): GrantObject[] {
       type: RoleBindings,
       object: binding({ name, namespace: account.namespace, ...base }, role('ClusterRole', bundles), subjects),
     },
-    {
-      type: ClusterRoleBindings,
-      object: {
-        ...binding({ name: contentBindingName(name), ...base }, role('ClusterRole', grantRoles.content), subjects),
-        kind: 'ClusterRoleBinding',
-      },
-    },
+    ...(scope.contents ? [contentRight(scope)] : []),
   ];
+}
+
+/** The right to get Contents by name. They have no namespace. */
+export function contentRight(scope: GrantScope): GrantObject {
+  const name = contentBindingName(scope.request.metadata.name ?? '');
+  const metadata = { name, labels: { ...managedLabels }, annotations: trace(scope) };
+  const subjects: Subject[] = [{ kind: 'ServiceAccount', ...accountOf(scope) }];
+  const object = binding(metadata, role('ClusterRole', grantRoles.content), subjects);
+  return { type: ClusterRoleBindings, object: { ...object, kind: 'ClusterRoleBinding' } };
 }
 
 /** The right without which an original agent gives up at its first step. */

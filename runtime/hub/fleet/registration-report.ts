@@ -6,7 +6,7 @@ import { keyOf } from '../../../api/resource.ts';
 import type { Decision } from '../../registration/types.ts';
 import type { HubContext } from './context.ts';
 
-/** The last step of a grant. */
+/** The last step of a grant. No Event: the conditions say all, and each write of a registration counts in a burst. */
 export async function finish(
   context: HubContext,
   request: ClusterRegistration,
@@ -27,7 +27,6 @@ export async function finish(
     }),
     signal,
   );
-  context.events.event(request, 'Normal', 'Granted', `registered as Cluster ${clusterName}`);
 }
 
 /** Writes why a request has nothing yet, once. */

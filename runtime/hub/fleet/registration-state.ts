@@ -1,13 +1,34 @@
 /** How far the registration of a Cluster is, from the caches. */
 import { conditionTypes, reasons } from '../../../api/conditions.ts';
 import type { Cluster, ClusterRegistration } from '../../../api/fleet/kinds.ts';
-import { keyOf } from '../../../api/resource.ts';
+import { ClusterRegistrations } from '../../../api/fleet/kinds.ts';
+import { ServiceAccounts } from '../../../api/kubernetes/core.ts';
+import { keyOf, parseKey } from '../../../api/resource.ts';
 import { identityKey, indexes } from './caches.ts';
 import { heardMs } from './cluster-liveness.ts';
 import { namespaceOf } from './cluster-namespace.ts';
 import type { ClusterView } from './cluster-status.ts';
 import type { HubContext } from './context.ts';
 import { accountKey } from './registration-grant.ts';
+
+/** A request that was granted and stands. */
+export function isGranted({ status, metadata }: ClusterRegistration): boolean {
+  return status?.granted === true && metadata.deletionTimestamp === undefined;
+}
+
+/** Asked live: a revocation deletes rights, and one must not come back after it was taken. */
+export async function isGrantedStill(
+  { client }: Pick<HubContext, 'client'>,
+  request: ClusterRegistration,
+  clusterNamespace: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const [asked, holder] = await Promise.all([
+    client.find(ClusterRegistrations, parseKey(keyOf(request)), { signal }),
+    client.find(ServiceAccounts, parseKey(accountKey(request, clusterNamespace)), { signal }),
+  ]);
+  return asked !== undefined && asked.metadata.uid === request.metadata.uid && isGranted(asked) && holder !== undefined;
+}
 
 type Known = Pick<HubContext, 'clusters' | 'requests' | 'serviceAccounts'>;
 

@@ -5,11 +5,9 @@
  */
 import { durations } from '../../../api/durations.ts';
 import type { Cluster, ClusterRegistration } from '../../../api/fleet/kinds.ts';
-import { ClusterRegistrations } from '../../../api/fleet/kinds.ts';
 import type { Namespace } from '../../../api/kubernetes/core.ts';
-import { ServiceAccounts } from '../../../api/kubernetes/core.ts';
 import type { KubeObject } from '../../../api/resource.ts';
-import { keyOf, parseKey } from '../../../api/resource.ts';
+import { keyOf } from '../../../api/resource.ts';
 import type { Controller } from '../../kube/controller.ts';
 import { createController } from '../../kube/controller.ts';
 import { ensureObject } from '../../registration/ensure.ts';
@@ -18,6 +16,8 @@ import { namespaceOf } from './cluster-namespace.ts';
 import type { HubContext } from './context.ts';
 import { ensureOptions } from './context.ts';
 import { accountKey, grantRights } from './registration-grant.ts';
+import { isRotating } from './registration-request.ts';
+import { isGranted, isGrantedStill } from './registration-state.ts';
 
 export function createRepairController(context: HubContext): Controller {
   const { bindings, clusterBindings, requests } = context.caches;
@@ -41,10 +41,6 @@ export function createRepairController(context: HubContext): Controller {
   return controller;
 }
 
-function isGranted({ status, metadata }: ClusterRegistration): boolean {
-  return status?.granted === true && metadata.deletionTimestamp === undefined;
-}
-
 async function repair(context: HubContext, key: string, signal: AbortSignal): Promise<void> {
   const request = context.requests.get(key);
   if (request === undefined || !isGranted(request)) return;
@@ -56,12 +52,7 @@ async function repair(context: HubContext, key: string, signal: AbortSignal): Pr
   if (context.serviceAccounts.get(account) === undefined) return;
   const missing = missingRights(context, request, cluster, namespace);
   if (missing.length === 0) return;
-  // a revocation deletes these, too; asked live, as a right must not come back after it was taken
-  const [asked, holder] = await Promise.all([
-    context.client.find(ClusterRegistrations, parseKey(key), { signal }),
-    context.client.find(ServiceAccounts, parseKey(account), { signal }),
-  ]);
-  if (asked === undefined || !isGranted(asked) || holder === undefined) return;
+  if (!(await isGrantedStill(context, request, namespaceOf(cluster), signal))) return;
   await Promise.all(missing.map((entry) => ensureObject(context.client, entry, ensureOptions(signal))));
   const names = missing.map(({ object }) => `${object.kind ?? ''} ${keyOf(object)}`).join(', ');
   context.events.event(request, 'Warning', 'RightsRestored', `were deleted and made again: ${names}`);
@@ -69,7 +60,9 @@ async function repair(context: HubContext, key: string, signal: AbortSignal): Pr
 
 function missingRights(context: HubContext, request: ClusterRegistration, cluster: Cluster, namespace: Namespace) {
   const { registrationNamespace, systemNamespace, caches } = context;
-  const rights = grantRights({ request, cluster, namespace, registrationNamespace, systemNamespace });
+  // what comes later than the registration is looked after by content-rights.ts
+  const contents = !isRotating(request);
+  const rights = grantRights({ request, cluster, namespace, registrationNamespace, systemNamespace, contents });
   const known: Record<string, (key: string) => unknown> = {
     RoleBinding: (key) => caches.bindings.get(key),
     ClusterRoleBinding: (key) => caches.clusterBindings.get(key),

@@ -13,8 +13,16 @@ import { ClusterRoleBindings, RoleBindings, Roles } from '../../../api/kubernete
 import type { ObjectKey, ResourceType } from '../../../api/resource.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
 import { poll } from '../../../test/harness/index.ts';
-import { ask, answerTo, asToken, clusterThat, condition, createToken } from '../../../test/support/registering.ts';
-import { workspace } from '../../../test/support/registering.ts';
+import {
+  ask,
+  answerTo,
+  asToken,
+  cluster,
+  clusterThat,
+  condition,
+  createToken,
+  workspace,
+} from '../../../test/support/registering.ts';
 import type { RunningHub } from '../../../test/support/running-hub.ts';
 import { registrationNamespace, startRunningHub } from '../../../test/support/running-hub.ts';
 import { isForbidden, isUnauthorized } from '../../kube/api-error.ts';
@@ -42,8 +50,8 @@ const back = (type: ResourceType, key: ObjectKey, uid: string | undefined) =>
     { what: `${type.kind} ${key.name} again` },
   );
 
-async function register(client: KubeClient, clientID: string, token: string) {
-  const request = await ask(client, { clientID, token });
+async function register(client: KubeClient, clientID: string, token: string, rotating = false) {
+  const request = await ask(client, { clientID, token, rotating });
   const answer = await answerTo(client, request);
   await requestThat(request, ({ status }) => status?.granted === true);
   const [name, namespace] = [answer['clusterName'] ?? '', answer['deploymentNamespace'] ?? ''];
@@ -125,6 +133,54 @@ describe('rights of a granted request', () => {
     // nothing but the account is gone, which API servers remember for ten seconds
     await unknownTo(() => agent.list(BundleDeployments, { namespace }), 20_000);
     await clusterThat(hub, name, (c) => condition(c, 'Registered')?.reason === 'CredentialRevoked', 'told');
+  });
+});
+
+describe('the right to get Contents, of an agent of ours', () => {
+  const bundle = (namespace: string) => ({
+    ...{ apiVersion: 'fleet.cattle.io/v1alpha1', kind: 'BundleDeployment' },
+    ...{ metadata: { name: 'first', namespace }, spec: { deploymentID: 's-x:y', options: {} } },
+  });
+  const keyOfRight = ({ metadata }: ClusterRegistration) => ({ name: contentBindingName(metadata.name ?? '') });
+  const given = (request: ClusterRegistration) =>
+    poll(() => hub.admin.find(ClusterRoleBindings, keyOfRight(request)), { what: 'the right to get Contents' });
+
+  it('given a first bundle, then it has it; deleted, it is back; revoked, it stays gone', async () => {
+    const { request, namespace } = await register(holder, 'delivered', 'tok', true);
+    const key = keyOfRight(request);
+    await hub.quiet();
+    expect(await hub.admin.find(ClusterRoleBindings, key)).toBeUndefined();
+    await hub.admin.create(BundleDeployments, bundle(namespace));
+    const { metadata } = await given(request);
+    await hub.admin.delete(ClusterRoleBindings, key);
+    await back(ClusterRoleBindings, key, metadata.uid);
+    await hub.admin.delete(ClusterRegistrations, parseKey(keyOf(request)));
+    await gone(ClusterRoleBindings, key, 'the right to go');
+    await hub.quiet();
+    expect(await hub.admin.find(ClusterRoleBindings, key)).toBeUndefined();
+  });
+
+  it('given bundles that came while no hub was there, when it starts, then it is given', async () => {
+    const { request, namespace } = await register(holder, 'delivered-late', 'tok', true);
+    await hub.stop();
+    await hub.admin.create(BundleDeployments, bundle(namespace));
+    await hub.start();
+    await given(request);
+  });
+
+  it('given bundles before the agent, when it registers, then the right comes with the credential', async () => {
+    const made = await hub.admin.create(Clusters, cluster('early', { clientID: 'delivered-early' }));
+    const { status } = await clusterThat(
+      hub,
+      made.metadata.name ?? '',
+      (c) => Boolean(c.status?.namespace),
+      'its namespace',
+    );
+    await hub.admin.create(BundleDeployments, bundle(status?.namespace ?? ''));
+    await hub.quiet();
+    const request = await ask(holder, { clientID: 'delivered-early', token: 'tok', rotating: true });
+    await answerTo(holder, request);
+    expect(await hub.admin.find(ClusterRoleBindings, keyOfRight(request))).toBeDefined();
   });
 });
 

@@ -21,7 +21,7 @@ export function createTokenControllers(context: HubContext): Controller[] {
     backoff: { baseMs: durations.hubRetryFirst, maxMs: durations.hubRetryLast, jitter: 0.2 },
     reconcile: (key, reconcile) => reconcileToken(context, key, reconcile),
   });
-  needs(controller, caches.config);
+  needs(controller, caches.config, caches.readerRoles, caches.bindings);
   controller.watch(caches.tokens, {
     predicate: ({ type, object, previous }) =>
       type !== 'updated' || previous?.metadata.generation !== object.metadata.generation,

@@ -10,7 +10,7 @@ import { RoleBindings } from '../../../api/kubernetes/rbac.ts';
 import { parseKey } from '../../../api/resource.ts';
 import type { Controller } from '../../kube/controller.ts';
 import { createController } from '../../kube/controller.ts';
-import { needs } from './caches.ts';
+import { indexes, needs } from './caches.ts';
 import { lastSeenMs } from './cluster-liveness.ts';
 import type { HubContext } from './context.ts';
 import { deleteSame } from './delete-same.ts';
@@ -38,7 +38,7 @@ export function createTokenEnd(context: HubContext): Controller {
     predicate: ({ type }) => type === 'deleted',
     map: ({ object }) => [accountOfToken(object)],
   });
-  needs(controller, caches.readerRoles, caches.serviceAccounts);
+  needs(controller, caches.readerRoles, caches.bindings, caches.serviceAccounts);
   return controller;
 }
 
@@ -58,7 +58,7 @@ export function createTokenUse(context: HubContext): Controller {
     predicate: ({ type, object, previous }) =>
       type === 'updated' && lastSeenMs(previous ?? object) !== lastSeenMs(object),
     map: ({ object }) => {
-      if (!caches.tokens.list(object.metadata.namespace ?? '').some(isOneUse)) return [];
+      if (caches.tokens.byIndex(indexes.oneUse, object.metadata.namespace ?? '').length === 0) return [];
       return grantedRequests(context, object).flatMap(tokenKeyOf);
     },
   });

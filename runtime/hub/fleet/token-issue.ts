@@ -38,7 +38,8 @@ export async function issue(
       ensureObject(context.client, { type: RoleBindings, object: objects.roleBinding }, options),
     ]);
     context.serviceAccounts.remember(serviceAccount);
-    await writeValues(context, token, { account, accountUid: serviceAccount.metadata.uid ?? '', expiresMs }, signal);
+    const issued = { account, accountUid: serviceAccount.metadata.uid ?? '', expiresMs };
+    await Promise.all([writeValues(context, token, issued, signal), context.readers.prepare(account)]);
   }
   const expires = expiresMs === undefined ? undefined : rfc3339(expiresMs);
   const written = await context.tokenStatus.update(
