@@ -11,6 +11,7 @@ import { installationSets } from './installation-sets.ts';
 import { layOut, orderings } from './layout.ts';
 import type { Ordering, SetOutput } from './layout.ts';
 import { registrationSets } from './registration-sets.ts';
+import { ruleSet } from './rule-set.ts';
 import type { ManifestSet } from './sets.ts';
 
 /** Flags of every set. */
@@ -48,7 +49,7 @@ export function addSynth(program: Command, write: (text: string) => void): void 
   const shared = installationSets.flatMap(({ options }) => options).filter((option) => option.long === '--image');
   for (const option of [...shared.slice(0, 1), ...outputOptions()]) synth.addOption(option);
   synth.action((flags: OutputFlags) => run(installationSets, { ...flags, format: 'yaml' }, write));
-  for (const set of [...installationSets, ...registrationSets]) {
+  for (const set of [...installationSets, ...registrationSets, ruleSet]) {
     const command = synth.command(set.name).description(set.description).allowExcessArguments(false);
     for (const option of set.options) command.addOption(option);
     for (const option of [...outputOptions(), ...(set.chart === undefined ? [] : [formatOption()])])

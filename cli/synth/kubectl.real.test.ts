@@ -39,6 +39,7 @@ async function synth(name: string, ...flags: string[]): Promise<string> {
     ['cluster', '--name', 'store-17', '--client-id', 'store-17', '--label', 'tier=edge'],
     ['group', '--name', 'edge', '--selector', 'tier=edge'],
     ['gitrepo', '--name', 'apps', '--repo', 'https://git.test/apps', '--target-group', 'edge'],
+    ['rule', '--name', 'capi', '--source', 'cluster-api'],
     ['crds'],
   ];
   for (const set of sets) await muster(...set, ...flags, '--out', out);

@@ -106,6 +106,24 @@ describe('given muster synth with a folder', () => {
     ]);
   });
 
+  test('when a rule is written, then it has its source, and names what it selects', async () => {
+    const props = file('rule.yaml', 'clusterName: "{namespace}-{name}"\ngroups: Class\n');
+    const flags = ['--source', 'cluster-api', '--selector', 'env=prod', '--workspace', 'fleet-default'];
+    await run('synth', 'rule', '--name', 'capi', '--props', props, ...flags, '--out', out());
+    expect(objects(read('rule-capi.yaml'))).toEqual([
+      {
+        apiVersion: 'muster.dev/v1alpha1',
+        kind: 'RegistrationRule',
+        metadata: { name: 'capi' },
+        spec: {
+          source: { clusterAPI: {} },
+          selector: { matchLabels: { env: 'prod' } },
+          registration: { workspace: 'fleet-default', name: '{namespace}-{name}', groups: { by: 'Class' } },
+        },
+      },
+    ]);
+  });
+
   test('when there are files of the user, then they stay as they are', async () => {
     mkdirSync(out());
     const mine = 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [ns.yaml] # mine\n';
@@ -308,6 +326,7 @@ describe('given something wrong', () => {
     ['a cluster without a name', ['synth', 'cluster', '--client-id', 'x'], 'name'],
     ['a cluster without a way to register', ['synth', 'cluster', '--name', 'east'], 'clientID'],
     ['a group without a selector', ['synth', 'group', '--name', 'g'], 'selects nothing'],
+    ['a rule without a source', ['synth', 'rule', '--name', 'r'], 'has no source'],
     ['a label without a value', ['synth', 'agent', '--label', 'env'], 'is "env"'],
     ['a file that is not there', ['synth', 'hub', '--api-server-ca', '/nonexistent/ca.pem'], 'cannot read'],
     ['a store without a key', ['synth', 'agent', '--external-secret', 'vault'], 'needs the other'],
