@@ -7,13 +7,10 @@ import type { ClusterRegistration } from '../api/fleet/kinds.ts';
 import { ClusterRegistrations, Clusters } from '../api/fleet/kinds.ts';
 import { autoClusterName, clusterNamespace, randomToken } from '../api/fleet/names.ts';
 import { Namespaces } from '../api/kubernetes/core.ts';
-import type { Role } from '../api/kubernetes/rbac.ts';
 import { managedLabels } from '../runtime/hub/fleet/context.ts';
 import { clusterStatus } from '../runtime/hub/fleet/cluster-status.ts';
 import { createCredentialReaders } from '../runtime/hub/fleet/credential-readers.ts';
 import { accountOf, answer, answerName, grantRights } from '../runtime/hub/fleet/registration-grant.ts';
-import type { Cache } from '../runtime/kube/cache.ts';
-import { createEventRecorder } from '../runtime/kube/events.ts';
 import { rotatingPlan } from '../runtime/registration/credential.ts';
 import { type Target, answersNamespace, systemNamespace, workspace } from './target.ts';
 import { inParallel } from './workers.ts';
@@ -21,10 +18,10 @@ import { inParallel } from './workers.ts';
 /** Registrations per second, from the first request to the last credential. */
 export async function bareRegistrations(target: Target, count: number, workers: number): Promise<number> {
   const { hub, admin } = target;
-  const noRoles = { get: () => undefined, list: () => [] } as unknown as Cache<Role>;
-  const readers = createCredentialReaders(hub, answersNamespace, noRoles);
+  const none = { list: () => [], byIndex: () => [] };
+  const readers = createCredentialReaders(hub, answersNamespace, { readerRoles: none, bindings: none });
   const reader = { namespace: workspace, name: `bench-ceiling-${randomToken(8)}` };
-  const events = createEventRecorder(hub, { component: 'bench' });
+  await readers.prepare(reader);
   const start = performance.now();
   let last = start;
   await inParallel(count, workers, async () => {
@@ -45,7 +42,8 @@ export async function bareRegistrations(target: Target, count: number, workers: 
         annotations: { [annotations.clusterNamespace]: workspace, [annotations.cluster]: name },
       },
     });
-    const scope = { request, cluster, namespace, registrationNamespace: answersNamespace, systemNamespace };
+    const place = { namespace, registrationNamespace: answersNamespace, systemNamespace, contents: false };
+    const scope = { request, cluster, ...place };
     const account = accountOf(scope);
     await Promise.all([
       ...grantRights(scope).map(({ type, object }) => hub.create(type, object)),
@@ -66,9 +64,7 @@ export async function bareRegistrations(target: Target, count: number, workers: 
     last = performance.now();
     const key = { namespace: workspace, name: request.metadata.name ?? '' };
     await hub.patch(ClusterRegistrations, key, { status: { clusterName: name, granted: true } }, asStatus);
-    events.event(request, 'Normal', 'Granted', `registered as Cluster ${name}`);
   });
-  await events.flush();
   return (count * 1000) / (last - start);
 }
 

@@ -3,9 +3,11 @@ import process from 'node:process';
 import { agent } from './agent.ts';
 import { burst } from './burst.ts';
 import { type BenchOptions, parseOptions, usage } from './options.ts';
+import { pulumi } from './pulumi.ts';
 import { registration } from './registration.ts';
+import { scale } from './scale.ts';
 
-const benchmarks = { registration, burst, agent } satisfies Record<BenchOptions['name'], unknown>;
+const benchmarks = { registration, burst, scale, agent, pulumi } satisfies Record<BenchOptions['name'], unknown>;
 
 async function main(argv: readonly string[]): Promise<number> {
   let options: BenchOptions | undefined;

@@ -7,6 +7,8 @@ describe('parseOptions', () => {
       name: 'burst',
       count: 100,
       existing: 0,
+      clusters: [400, 1000],
+      intervalMs: 900_000,
       runs: 5,
       workers: 50,
       hub: undefined,
@@ -28,6 +30,13 @@ describe('parseOptions', () => {
       'a  --b',
     ]);
     expect(options).toMatchObject({ hub: 'f', hubPids: [1, 2], agent: ['a', '--b'] });
+  });
+
+  it('given numbers of clusters, then they are steps that must grow', () => {
+    const given = ['scale', '--clusters', '10,50', '--interval', '60'];
+    expect(parseOptions(given)).toMatchObject({ name: 'scale', clusters: [10, 50], intervalMs: 60_000 });
+    expect(() => parseOptions(['scale', '--clusters', '50,10'])).toThrow('--clusters must grow');
+    expect(() => parseOptions(['scale', '--clusters', '50,'])).toThrow('must be a whole number');
   });
 
   it('given --help, then there is nothing to run', () => {

@@ -33,6 +33,8 @@ export interface Target {
   readonly hub: KubeClient;
   /** Processes of the hub. */
   pids(): number[];
+  /** Rejects when our own hub ends by itself, such as one that lost its lease on a machine that is far too busy. */
+  failure(): Promise<never>;
   /** Starts our own hub unless it runs, and waits until it is ready; a given one runs. */
   startHub(): Promise<void>;
   /** Ends our own hub; a given one goes on. */
@@ -54,6 +56,7 @@ function openGiven(file: string, options: BenchOptions): Target {
     admin,
     hub: admin,
     pids: () => [...options.hubPids],
+    failure: () => new Promise(() => undefined),
     startHub: async () => Promise.resolve(),
     stopHub: async () => Promise.resolve(),
     close: () => admin.close(),
@@ -77,6 +80,7 @@ async function startOwn(options: BenchOptions): Promise<Target> {
     admin,
     hub: own,
     pids: () => (hub.running ? [hub.pid] : []),
+    failure: () => hub.failure(),
     startHub: async () => {
       if (!hub.running) hub = await startHub(plane, token);
     },
