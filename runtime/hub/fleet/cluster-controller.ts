@@ -22,13 +22,14 @@ import type { HubContext } from './context.ts';
 import type { EdgeCleaner } from './edge-cleaner.ts';
 import { claimsOn, isClaim, registrationOf } from './registration-state.ts';
 
-export function createClusterController(context: HubContext, edge: EdgeCleaner): Controller {
+/** `cleaners`: what has to be done in a cluster when its Cluster ends, in this order. */
+export function createClusterController(context: HubContext, cleaners: readonly EdgeCleaner[]): Controller {
   const { caches } = context;
   const controller = createController({
     name: 'cluster',
     concurrency: 8,
     backoff: { baseMs: durations.hubRetryFirst, maxMs: durations.hubRetryLast, jitter: 0.2 },
-    reconcile: (key, reconcile) => reconcileCluster(context, edge, key, reconcile),
+    reconcile: (key, reconcile) => reconcileCluster(context, cleaners, key, reconcile),
   });
   needs(controller, caches.config, caches.tokens, caches.credentials, caches.readerRoles, caches.bindings);
   controller.watch(caches.clusters, { predicate: (event) => noteHeartbeat(context, event) });
@@ -83,14 +84,14 @@ function sharers(context: HubContext, cluster: Cluster): string[] {
 
 async function reconcileCluster(
   context: HubContext,
-  edge: EdgeCleaner,
+  cleaners: readonly EdgeCleaner[],
   key: string,
   { signal }: ReconcileContext,
 ): Promise<Result | void> {
   const cluster = context.clusters.get(key);
   if (cluster === undefined) return await removeLeftovers(context, key, signal);
   if (labels.clusterManagement in (cluster.metadata.labels ?? {})) return;
-  if (isDeleting(cluster)) return await detachCluster(context, edge, cluster, signal);
+  if (isDeleting(cluster)) return await detachCluster(context, cleaners, cluster, signal);
   // the registration that works on it writes its first status, in one request with what it grants
   if (context.granting.has(key)) return;
   const current = await addFinalizer(context.client, Clusters, cluster, finalizers.cluster, { signal });

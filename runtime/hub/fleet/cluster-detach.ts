@@ -29,13 +29,13 @@ import { reasons } from '../../../api/conditions.ts';
 /** One step after the other; what a step waits for is told in condition Detached. */
 export async function detachCluster(
   context: HubContext,
-  edge: EdgeCleaner,
+  cleaners: readonly EdgeCleaner[],
   cluster: Cluster,
   signal: AbortSignal,
 ): Promise<Result | void> {
   if (!hasFinalizer(cluster, finalizers.cluster)) return;
   const waiting = await runDetach([
-    { name: 'agent', run: () => edge.clean(cluster, signal) },
+    ...cleaners.map(({ name, clean }) => ({ name, run: () => clean(cluster, signal) })),
     { name: 'import token', run: () => removeImportToken(context, cluster, signal) },
     { name: 'agent bundle', run: () => removeAgentBundle(context, cluster, signal).then(() => done) },
     { name: 'registrations', run: () => removeRegistrations(context, cluster, signal) },

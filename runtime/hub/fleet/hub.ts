@@ -14,6 +14,7 @@ import { createManager } from '../../kube/manager.ts';
 import type { Metrics } from '../../kube/metrics.ts';
 import { addOptionalCache } from '../../kube/optional-cache.ts';
 import { addRegistrationRules } from '../cluster-api/rules.ts';
+import { addInventory } from '../inventory/inventory.ts';
 import { createAddressController } from './address-controller.ts';
 import { createAnswerJanitor, pruneReaders } from './answer-janitor.ts';
 import { createBootstrapController } from './bootstrap-controller.ts';
@@ -110,6 +111,7 @@ function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, 
   const caches = createHubCaches(manager, { system: systemNamespace, registration });
   const workspaces = manager.cache(Namespaces, { labelSelector: `${workspaceLabel}=true` });
   const sourceNamespaces = manager.cache(Namespaces, { labelSelector: `${ruleLabels.source}=true` });
+  const profiles = addOptionalCache(manager, [ClusterProfiles]);
   const secrets = createWorkspaceSecrets(client, [workspaces, sourceNamespaces], [systemNamespace], logger);
   const config = createConfigStore({});
   const [clusters, requests, tokens] = [
@@ -145,7 +147,12 @@ function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, 
     enqueueCluster: (key, afterMs) => clusterController.enqueue(key, afterMs === undefined ? {} : { afterMs }),
   };
   followConfig(caches.config, config, events, logger);
-  const clusterController = createClusterController(context, createEdgeCleaner(context, edges, lifetime));
+  // what others were given in a cluster goes while it can be reached, before its agent
+  const cleaners = [
+    addInventory(manager, context, edges, { workspaces, profiles }),
+    createEdgeCleaner(context, edges, lifetime),
+  ];
+  const clusterController = createClusterController(context, cleaners);
   manager.addRunnable(secrets);
   manager.addRunnable({ name: 'prune-readers', run: (signal) => pruneWhenSynced(context, signal) });
   manager.add(createWorkspaceController(client, workspaces, systemNamespace));
@@ -160,7 +167,7 @@ function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, 
   manager.add(createImportController(context, edges));
   manager.add(createBootstrapController(context));
   manager.add(createAddressController(context));
-  addRegistrationRules(manager, context, addOptionalCache(manager, [ClusterProfiles]));
+  addRegistrationRules(manager, context, profiles);
   const groups = createOverlay(caches.groups);
   manager.add(createGroupController(context, createStatusWriter(client, ClusterGroups, groups, hubFieldManager)));
 }
