@@ -31,16 +31,18 @@ import { endsSoon, ensureImportToken, importValues, renewIn, retire } from './im
 import { isDisabled, isLocal } from './local-cluster.ts';
 import { pullSecretVersions, pullSecrets } from './pull-secrets.ts';
 import { registrationOf } from './registration-state.ts';
+import type { Outside } from './slots.ts';
 
 /** Throws ImportFault for what the user has to know. */
 export async function importCluster(
   context: HubContext,
   edges: EdgeClients,
   cluster: Cluster,
+  outside: Outside,
   signal: AbortSignal,
 ): Promise<Result | void> {
   checkSettings(context, cluster);
-  const target = await targetOf(context, edges, cluster, signal);
+  const target = await targetOf(context, edges, cluster, outside, signal);
   if (isDisabled(context, cluster)) return await removeLocalAgent(context, target, signal);
   const { address } = target;
   if (!address.url) {

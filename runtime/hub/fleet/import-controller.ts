@@ -4,12 +4,13 @@ import { conditionTypes, isTrue, reasons } from '../../../api/conditions.ts';
 import { durations } from '../../../api/durations.ts';
 import { isMusterError } from '../../../api/errors.ts';
 import { labels } from '../../../api/fleet/constants.ts';
+import { annotations as marks } from '../../../api/muster/constants.ts';
 import type { Cluster, ClusterRegistrationToken } from '../../../api/fleet/kinds.ts';
 import { Clusters } from '../../../api/fleet/kinds.ts';
 import { importTokenName, randomToken } from '../../../api/fleet/names.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
 import { isConflict } from '../../kube/api-error.ts';
-import type { Controller, ReconcileContext, Result } from '../../kube/controller.ts';
+import type { Controller, Result } from '../../kube/controller.ts';
 import { createController } from '../../kube/controller.ts';
 import { isDeleting } from '../../kube/finalizers.ts';
 import { clusterOf, indexes, needs, requestOf } from './caches.ts';
@@ -21,15 +22,19 @@ import { leftNamespaces } from './edge-move.ts';
 import { importCluster } from './import-cluster.ts';
 import { report } from './import-report.ts';
 import { isImported } from './local-cluster.ts';
+import type { Outside } from './slots.ts';
+import { createSlots } from './slots.ts';
 
 export function createImportController(context: HubContext, edges: EdgeClients): Controller {
   const { caches } = context;
+  const slots = createSlots(32);
   const controller = createController({
     name: 'import',
-    // broken clusters wait for their timeouts side by side, and good ones pass between them
-    concurrency: 32,
+    // all that wait for an answer do it side by side, and good ones pass between the broken ones
+    concurrency: 1024,
     backoff: { baseMs: durations.importRetryFirst, maxMs: durations.importRetryLast, jitter: 0.2 },
-    reconcile: (key, reconcile) => reconcileImport(context, edges, key, reconcile),
+    reconcile: (key, { signal }) =>
+      slots.run((outside) => reconcileImport(context, edges, key, outside, signal), signal),
   });
   needs(controller, caches.config, caches.requests, caches.namespaces);
   controller.watch(caches.clusters, {
@@ -37,6 +42,8 @@ export function createImportController(context: HubContext, edges: EdgeClients):
       type !== 'deleted' &&
       (type === 'added' ||
         previous?.metadata.generation !== object.metadata.generation ||
+        // a rule found its kubeconfig elsewhere
+        sourceMarks(previous) !== sourceMarks(object) ||
         // an agent that moved has arrived, and the old one can go
         (previous?.status?.agent?.namespace !== object.status?.agent?.namespace && leftNamespaces(object).length > 0) ||
         // its agent fell silent: why, its cluster may know
@@ -73,6 +80,12 @@ export function createImportController(context: HubContext, edges: EdgeClients):
   return controller;
 }
 
+/** What a rule says of where the cluster is. */
+function sourceMarks(cluster: Cluster | undefined): string {
+  const notes = cluster?.metadata.annotations ?? {};
+  return [marks.kubeconfig, marks.endpoint].map((key) => notes[key] ?? '').join();
+}
+
 const wasHeard = (cluster: Cluster | undefined): boolean =>
   isTrue(cluster?.status?.conditions as Condition[] | undefined, conditionTypes.online);
 
@@ -86,13 +99,14 @@ async function reconcileImport(
   context: HubContext,
   edges: EdgeClients,
   key: string,
-  { signal }: ReconcileContext,
+  outside: Outside,
+  signal: AbortSignal,
 ): Promise<Result | void> {
   const cluster = context.clusters.get(key);
   if (cluster === undefined || isDeleting(cluster) || !isImported(context, cluster)) return;
   if (labels.clusterManagement in (cluster.metadata.labels ?? {})) return;
   try {
-    return await importCluster(context, edges, await identify(context, cluster, signal), signal);
+    return await importCluster(context, edges, await identify(context, cluster, signal), outside, signal);
   } catch (error) {
     const fault = explainFault(error);
     if (!(fault instanceof ImportFault)) throw error;

@@ -12,6 +12,7 @@ import { connectEdge } from './edge-connect.ts';
 import { ImportFault, readKubeconfig } from './edge-kubeconfig.ts';
 import { explainEdgeError } from './edge-probe.ts';
 import { isLocal, isOwn } from './local-cluster.ts';
+import type { Outside } from './slots.ts';
 
 /** The cluster, how it is reached, and what its agent is told of the hub. */
 export interface Target {
@@ -25,11 +26,12 @@ export interface Target {
   connect(): Promise<KubeClient>;
 }
 
-/** Throws ImportFault for a kubeconfig that cannot be used. */
+/** `outside`: where it is waited for the cluster to answer. Throws ImportFault for a kubeconfig that cannot be used. */
 export async function targetOf(
   context: HubContext,
   edges: EdgeClients,
   cluster: Cluster,
+  outside: Outside,
   signal: AbortSignal,
 ): Promise<Target> {
   const config = context.config.current;
@@ -42,7 +44,7 @@ export async function targetOf(
   }
   const access = await readKubeconfig(context, cluster, signal);
   const connect = async (): Promise<KubeClient> => {
-    const { client, facts } = await connectEdge(edges, access.config, config.agentTLSMode, signal);
+    const { client, facts } = await outside(() => connectEdge(edges, access.config, config.agentTLSMode, signal));
     refuseOwn(context, cluster, facts.uid);
     return client;
   };
