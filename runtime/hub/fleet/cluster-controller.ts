@@ -9,7 +9,7 @@ import { Clusters } from '../../../api/fleet/kinds.ts';
 import { keyOf } from '../../../api/resource.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import type { CacheEvent } from '../../kube/cache.ts';
-import type { Controller, ReconcileContext, Result } from '../../kube/controller.ts';
+import type { Controller, Result } from '../../kube/controller.ts';
 import { createController } from '../../kube/controller.ts';
 import { addFinalizer, isDeleting } from '../../kube/finalizers.ts';
 import { clusterOf, identityKey, indexes, needs, requestOf } from './caches.ts';
@@ -21,15 +21,20 @@ import { clusterStatus } from './cluster-status.ts';
 import type { HubContext } from './context.ts';
 import type { EdgeCleaner } from './edge-cleaner.ts';
 import { claimsOn, isClaim, registrationOf } from './registration-state.ts';
+import type { Outside } from './slots.ts';
+import { createSlots } from './slots.ts';
 
 /** `cleaners`: what has to be done in a cluster when its Cluster ends, in this order. */
 export function createClusterController(context: HubContext, cleaners: readonly EdgeCleaner[]): Controller {
   const { caches } = context;
+  const slots = createSlots(8);
   const controller = createController({
     name: 'cluster',
-    concurrency: 8,
+    // the ends of clusters wait for their edges side by side, and others pass between them
+    concurrency: 256,
     backoff: { baseMs: durations.hubRetryFirst, maxMs: durations.hubRetryLast, jitter: 0.2 },
-    reconcile: (key, reconcile) => reconcileCluster(context, cleaners, key, reconcile),
+    reconcile: (key, { signal }) =>
+      slots.run((outside) => reconcileCluster(context, cleaners, key, outside, signal), signal),
   });
   needs(controller, caches.config, caches.tokens, caches.credentials, caches.readerRoles, caches.bindings);
   controller.watch(caches.clusters, { predicate: (event) => noteHeartbeat(context, event) });
@@ -86,12 +91,13 @@ async function reconcileCluster(
   context: HubContext,
   cleaners: readonly EdgeCleaner[],
   key: string,
-  { signal }: ReconcileContext,
+  outside: Outside,
+  signal: AbortSignal,
 ): Promise<Result | void> {
   const cluster = context.clusters.get(key);
   if (cluster === undefined) return await removeLeftovers(context, key, signal);
   if (labels.clusterManagement in (cluster.metadata.labels ?? {})) return;
-  if (isDeleting(cluster)) return await detachCluster(context, cleaners, cluster, signal);
+  if (isDeleting(cluster)) return await detachCluster(context, cleaners, cluster, outside, signal);
   // the registration that works on it writes its first status, in one request with what it grants
   if (context.granting.has(key)) return;
   const current = await addFinalizer(context.client, Clusters, cluster, finalizers.cluster, { signal });

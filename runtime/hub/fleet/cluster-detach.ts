@@ -24,18 +24,23 @@ import { namespaceOf } from './cluster-namespace.ts';
 import type { HubContext } from './context.ts';
 import type { EdgeCleaner } from './edge-cleaner.ts';
 import { revokeGrant } from './revocation.ts';
+import type { Outside } from './slots.ts';
 import { reasons } from '../../../api/conditions.ts';
 
-/** One step after the other; what a step waits for is told in condition Detached. */
+/**
+ * One step after the other; what a step waits for is told in condition Detached. `outside`: where it is waited for the
+ * cluster itself.
+ */
 export async function detachCluster(
   context: HubContext,
   cleaners: readonly EdgeCleaner[],
   cluster: Cluster,
+  outside: Outside,
   signal: AbortSignal,
 ): Promise<Result | void> {
   if (!hasFinalizer(cluster, finalizers.cluster)) return;
   const waiting = await runDetach([
-    ...cleaners.map(({ name, clean }) => ({ name, run: () => clean(cluster, signal) })),
+    ...cleaners.map(({ name, clean }) => ({ name, run: () => outside(() => clean(cluster, signal)) })),
     { name: 'import token', run: () => removeImportToken(context, cluster, signal) },
     { name: 'agent bundle', run: () => removeAgentBundle(context, cluster, signal).then(() => done) },
     { name: 'registrations', run: () => removeRegistrations(context, cluster, signal) },
