@@ -85,4 +85,25 @@ describe('ways to connect', () => {
     const secret = token('kubernetes.io/service-account-token');
     expect(names({ kubeconfig: kubeconfig(), token: secret })).toEqual(['kubeconfig-secretreader']);
   });
+
+  it('given a Cluster that a rule made, then the plugin is told key and context that the rule found', () => {
+    const annotations = { 'muster.dev/kubeconfig': 'fleet-default/east-kubeconfig/value/a' };
+    const made = { ...cluster, metadata: { ...cluster.metadata, annotations } };
+    const [provider] = providersOf({ cluster: made, kubeconfig: kubeconfig(), token: undefined });
+    expect(provider?.cluster?.extensions?.[0]?.extension).toEqual({
+      ...{ name: 'east-kubeconfig', namespace: 'fleet-default' },
+      ...{ key: 'value', context: 'a' },
+    });
+  });
+
+  it('given a Secret with a token only, then no plugin for kubeconfigs is named, and the address is that of the rule', () => {
+    const annotations = {
+      'muster.dev/kubeconfig': 'fleet-default/east-kubeconfig/token',
+      'muster.dev/endpoint': '{"server":"https://found:6443"}',
+    };
+    const made = { ...cluster, metadata: { ...cluster.metadata, annotations } };
+    expect(providersOf({ cluster: made, kubeconfig: token('Opaque'), token: undefined })).toEqual([]);
+    const [provider] = providersOf({ cluster: made, kubeconfig: token('Opaque'), token: token('Opaque') });
+    expect([provider?.name, provider?.cluster?.server]).toEqual(['secretreader', 'https://found:6443']);
+  });
 });

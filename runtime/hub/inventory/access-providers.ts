@@ -9,6 +9,7 @@ import type { Secret } from '../../../api/kubernetes/core.ts';
 import { Secrets } from '../../../api/kubernetes/core.ts';
 import { accessProviders, execExtension } from '../../../api/multicluster/constants.ts';
 import type { AccessProvider } from '../../../api/multicluster/kinds.ts';
+import { annotations as marks } from '../../../api/muster/constants.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import type { ClientConfig } from '../../kube/client-config.ts';
@@ -16,7 +17,7 @@ import { parseKubeconfig } from '../../kube/kubeconfig.ts';
 import { readDocument } from '../../kube/kubeconfig-reader.ts';
 import { kubeconfigKey } from '../fleet/caches.ts';
 import type { HubContext } from '../fleet/context.ts';
-import { isAllowedNamespace } from '../fleet/edge-kubeconfig.ts';
+import { isAllowedNamespace, markedReference } from '../fleet/edge-kubeconfig.ts';
 
 export interface AccessReader {
   /** Reads each Secret once for each of its versions. */
@@ -43,13 +44,17 @@ export function createAccessReader(context: Pick<HubContext, 'client' | 'secrets
       const kubeconfig = kubeconfigKey(cluster);
       if (kubeconfig === undefined) return [];
       const { namespace = '' } = parseKey(kubeconfig);
-      if (!isAllowedNamespace(namespace, cluster, context.systemNamespace)) return [];
+      const allowed = isAllowedNamespace(namespace, cluster, context.systemNamespace);
+      if (markedReference(cluster) === undefined && !allowed) return [];
       // at the hub's start nothing is known of Secrets yet, and a profile must not change because of that
       const open = [namespace, cluster.metadata.namespace ?? ''].map((name) => context.secrets.whenOpen(name, signal));
       await Promise.all(open);
       const [config, token] = [context.secrets.get(kubeconfig), context.secrets.get(key)];
       if (config === undefined) return [];
-      const version = [config, token].map((secret) => secret?.metadata.resourceVersion ?? '').join(' ');
+      const notes = [marks.kubeconfig, marks.endpoint].map((note) => cluster.metadata.annotations?.[note] ?? '');
+      const version = [kubeconfig, config.metadata.resourceVersion, token?.metadata.resourceVersion, ...notes].join(
+        ' ',
+      );
       const before = known.get(key);
       if (before?.version === version) return before.providers;
       const [found, tokens] = await Promise.all([
@@ -71,8 +76,11 @@ export function providersOf(access: {
   readonly token: Secret | undefined;
 }): AccessProvider[] {
   const { cluster, kubeconfig, token } = access;
-  const text = Buffer.from(kubeconfig?.data?.[secretKeys.kubeconfig] ?? '', 'base64').toString('utf8');
-  const config = readConfig(text);
+  // of a Cluster that a rule made, the rule has noted what its Secret holds
+  const { key = secretKeys.kubeconfig, context } = markedReference(cluster) ?? {};
+  const endpointOnly = cluster.metadata.annotations?.[marks.endpoint];
+  const text = endpointOnly === undefined ? textOf(kubeconfig, key) : kubeconfigOf(endpointOnly);
+  const config = readConfig(text, context);
   if (kubeconfig === undefined || config === undefined || !isPublic(config)) return [];
   const { name = '', namespace = '' } = kubeconfig.metadata;
   const provider = (plugin: string, extension: Record<string, string>): AccessProvider => ({
@@ -80,17 +88,28 @@ export function providersOf(access: {
     cluster: { ...endpoint(config), extensions: [{ name: execExtension, extension }] },
   });
   return [
-    ...(isReadable(config, text)
-      ? [provider(accessProviders.kubeconfig, { name, namespace, key: secretKeys.kubeconfig })]
+    ...(endpointOnly === undefined && isReadable(config, text)
+      ? [provider(accessProviders.kubeconfig, { name, namespace, key, ...(context === undefined ? {} : { context }) })]
       : []),
     ...(isTokenSecret(token) ? [provider(accessProviders.token, { clusterName: cluster.metadata.name ?? '' })] : []),
   ];
 }
 
+function textOf(secret: Secret | undefined, key: string): string {
+  return Buffer.from(secret?.data?.[key] ?? '', 'base64').toString('utf8');
+}
+
+/** `cluster` of a kubeconfig, as JSON, as a whole one; its credential is in no text that is published. */
+function kubeconfigOf(endpoint: string): string {
+  const [cluster, user] = [`"name":"a","cluster":${endpoint}`, '"name":"a","user":{"token":"none"}'];
+  const contexts = '"contexts":[{"name":"a","context":{"cluster":"a","user":"a"}}]';
+  return `{"current-context":"a",${contexts},"clusters":[{${cluster}}],"users":[{${user}}]}`;
+}
+
 /** What the hub does not take itself it does not recommend to others. */
-function readConfig(text: string): ClientConfig | undefined {
+function readConfig(text: string, context: string | undefined): ClientConfig | undefined {
   try {
-    return parseKubeconfig(text, { policy: 'hub' });
+    return parseKubeconfig(text, { policy: 'hub', ...(context === undefined ? {} : { context }) });
   } catch {
     return undefined;
   }

@@ -4,6 +4,7 @@ import { conditionTypes, findCondition, isTrue, reasons } from '../../../api/con
 import { durations } from '../../../api/durations.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { Clusters } from '../../../api/fleet/kinds.ts';
+import { annotations as marks } from '../../../api/muster/constants.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
 import type { Controller, ReconcileContext, Result } from '../../kube/controller.ts';
 import { createController } from '../../kube/controller.ts';
@@ -76,10 +77,15 @@ function considered(cluster: Cluster): unknown[] {
   const { metadata, spec, status } = cluster;
   return [
     [metadata.uid, metadata.labels, metadata.deletionTimestamp],
-    [spec?.kubeConfigSecret, spec?.kubeConfigSecretNamespace, spec?.redeployAgentGeneration],
+    [spec?.kubeConfigSecret, spec?.kubeConfigSecretNamespace, spec?.redeployAgentGeneration, notes(cluster)],
     isTrue(status?.conditions as Condition[] | undefined, conditionTypes.registered),
     recordOf(cluster),
   ];
+}
+
+/** Where a rule found the cluster. */
+function notes({ metadata }: Cluster): string[] {
+  return [marks.kubeconfig, marks.endpoint].map((note) => metadata.annotations?.[note] ?? '');
 }
 
 function conditionOf({ status }: Cluster): Condition | undefined {
@@ -153,7 +159,10 @@ async function revisionNow(
   await hub.secrets.whenOpen(parseKey(kubeconfig).namespace ?? '', signal);
   const { uid = '', resourceVersion = '' } = hub.secrets.get(kubeconfig)?.metadata ?? {};
   const tlsMode = hub.config.current.agentTLSMode;
-  return settingsRevision(settings, cluster, { kubeconfig: [kubeconfig, uid, resourceVersion], tlsMode });
+  return settingsRevision(settings, cluster, {
+    kubeconfig: [kubeconfig, uid, resourceVersion, ...notes(cluster)],
+    tlsMode,
+  });
 }
 
 /** Whether what was published is another than it should be, or old. */

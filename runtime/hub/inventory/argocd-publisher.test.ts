@@ -73,7 +73,12 @@ class World {
     this.#crash = crash;
     const client = this.#mortal(complete(this.hub, () => ''));
     const edge = this.#mortal(complete(this.edge, () => `token-${(this.#tokens += 1)}`));
-    const clusters = { get: () => this.cluster, byIndex: () => [], remember: () => undefined };
+    const clusters = {
+      get: () => this.cluster,
+      byIndex: () => [],
+      remember: () => undefined,
+      caughtUp: () => Promise.resolve(),
+    };
     const context = {
       client,
       ownUid: 'hub',
