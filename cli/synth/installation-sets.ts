@@ -4,7 +4,7 @@ import { parseValues } from '../../api/fleet/bootstrap-values.ts';
 import type { HubConfig } from '../../api/fleet/hub-config.ts';
 import { version } from '../../api/version.ts';
 import { synthAgent, synthCrds, synthHub } from '../../components/fleet/index.ts';
-import type { AgentProps, HubProps } from '../../components/fleet/index.ts';
+import type { AgentProps, CrdsProps, HubProps } from '../../components/fleet/index.ts';
 import { agentChart, crdsChart, hubChart } from '../../components/helm/index.ts';
 import { collect, given, pairs, readProps, readText } from './input.ts';
 import { common, credentialOf, credentialOptions } from './options.ts';
@@ -107,9 +107,11 @@ export const installationSets: readonly ManifestSet[] = [
     name: 'crds',
     description: 'CustomResourceDefinitions, to be applied to the hub first',
     folder: 'crds',
-    options: [],
-    synth: () => ({ objects: synthCrds(), file: 'crds' }),
-    chart: () => crdsChart(synthCrds()),
+    options: [
+      new Option('--cluster-profiles', 'with ClusterProfile of SIG Multicluster, unless others have installed it'),
+    ],
+    synth: (flags: CrdsProps) => ({ objects: synthCrds(flags), file: 'crds' }),
+    chart: (flags: CrdsProps) => crdsChart(synthCrds(flags)),
   },
   {
     name: 'hub',

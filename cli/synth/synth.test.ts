@@ -243,6 +243,13 @@ describe('given muster synth without a folder', () => {
     expect(objects(output).map(({ kind }) => kind)).toContain('CustomResourceDefinition');
   });
 
+  test('when ClusterProfile is asked for, then its definition is there, too', async () => {
+    await run('synth', 'crds');
+    expect(output).not.toContain('clusterprofiles');
+    await run('synth', 'crds', '--cluster-profiles');
+    expect(find('CustomResourceDefinition', 'clusterprofiles.multicluster.x-k8s.io')).toBeDefined();
+  });
+
   test('when flags and properties are given, then the flags win', async () => {
     const props = file(
       'props.yaml',
