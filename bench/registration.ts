@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { secretKeys, secretNames } from '../api/fleet/constants.ts';
 import type { Cluster } from '../api/fleet/kinds.ts';
 import { ClusterRegistrationTokens, Clusters } from '../api/fleet/kinds.ts';
-import { Secrets } from '../api/kubernetes/core.ts';
+import { Namespaces, Secrets } from '../api/kubernetes/core.ts';
 import { Deployments } from '../api/kubernetes/workloads.ts';
 import { poll } from '../test/harness/index.ts';
 import { countRequests, difference, total } from './api-requests.ts';
@@ -132,7 +132,7 @@ async function requestsSince(target: Target, before: ReadonlyMap<string, number>
   return total(added);
 }
 
-/** So that the edge is free for the next run. A hub that does not finish a deletion does not stop the benchmark. */
+/** So that the edge is free for the next run, and nothing of this one is counted in it. A hub that does not finish a deletion does not stop the benchmark. */
 async function removeCluster(target: Target, isIt: (cluster: Cluster) => boolean): Promise<void> {
   const { admin } = target;
   const cluster = (await admin.list(Clusters, { namespace: workspace })).items.find(isIt);
@@ -143,6 +143,10 @@ async function removeCluster(target: Target, isIt: (cluster: Cluster) => boolean
     const gone = async (): Promise<true | undefined> =>
       (await admin.find(Clusters, key)) === undefined ? true : undefined;
     await poll(gone, { what: `Cluster ${key.name} to go`, limitMs: 60_000 });
+    const name = cluster.status?.namespace ?? '';
+    const emptied = async (): Promise<true | undefined> =>
+      name === '' || (await admin.find(Namespaces, { name })) === undefined ? true : undefined;
+    await poll(emptied, { what: `namespace ${name} to go`, limitMs: 60_000 });
   } catch (error) {
     progress(error instanceof Error ? error.message : String(error));
   }
