@@ -14,7 +14,9 @@ import { indexes, kubeconfigKey, needs } from '../fleet/caches.ts';
 import type { HubContext } from '../fleet/context.ts';
 import { ImportFault } from '../fleet/edge-kubeconfig.ts';
 import { isLocal } from '../fleet/local-cluster.ts';
-import type { ArgoCDPublisher } from './argocd-publisher.ts';
+import type { Outside } from '../fleet/slots.ts';
+import { createSlots } from '../fleet/slots.ts';
+import type { ArgoCDPlan, ArgoCDPublisher } from './argocd-publisher.ts';
 import { ownCluster } from './argocd-publisher.ts';
 import type { ArgoCDRecord } from './argocd-record.ts';
 import { recordOf } from './argocd-record.ts';
@@ -41,12 +43,14 @@ export function createArgoCDController(work: ArgoCDWork): Controller {
   const { clusters, config } = hub.caches;
   /** Clusters that went without their finalizer, as they were. */
   const gone = new Map<string, Cluster>();
+  const slots = createSlots(16);
   const controller = createController({
     name: 'argo-cd',
-    // edges that do not answer wait for their timeouts side by side
-    concurrency: 16,
+    // all that wait for an answer do it side by side, and good ones pass between the broken ones
+    concurrency: 1024,
     backoff: { baseMs: durations.importRetryFirst, maxMs: durations.importRetryLast, jitter: 0.2 },
-    reconcile: (key, reconcile) => reconcileArgoCD(work, gone, key, reconcile),
+    reconcile: (key, reconcile) =>
+      slots.run((outside) => reconcileArgoCD(work, gone, key, outside, reconcile), reconcile.signal),
   });
   needs(controller, config);
   const concerns = (cluster: Cluster): boolean =>
@@ -96,6 +100,7 @@ async function reconcileArgoCD(
   work: ArgoCDWork,
   gone: Map<string, Cluster>,
   key: string,
+  outside: Outside,
   { signal, logger, attempt }: ReconcileContext,
 ): Promise<Result | void> {
   const { hub, publisher, busy } = work;
@@ -106,10 +111,10 @@ async function reconcileArgoCD(
   if (settings === 'suspended') return;
   busy.add(key);
   try {
-    if (settings !== undefined) return await publish(work, cluster, settings, signal);
+    if (settings !== undefined) return await publish(work, cluster, settings, outside, signal);
     const record = recordOf(cluster);
     if (record === undefined) return await clearArgoCD(hub, key, signal);
-    await publisher.withdraw(cluster, record, { skipEdge: false }, signal);
+    await outside(() => publisher.withdraw(cluster, record, { skipEdge: false }, signal));
   } catch (error) {
     if (!(error instanceof ImportFault)) throw error;
     const { reason, message, final } = error;
@@ -132,6 +137,7 @@ async function publish(
   { hub, publisher }: ArgoCDWork,
   cluster: Cluster,
   settings: ArgoCDSettings,
+  outside: Outside,
   signal: AbortSignal,
 ): Promise<Result | void> {
   const record = recordOf(cluster);
@@ -144,7 +150,8 @@ async function publish(
     throw isLocal(hub, cluster) ? ownCluster() : noKubeconfig();
   }
   const revision = await revisionNow(hub, cluster, settings, where, signal);
-  if (isDue(record, settings, revision, Date.now())) await publisher.publish(cluster, settings, revision, signal);
+  const plan = { settings, revision };
+  if (isDue(record, plan, Date.now())) await publisher.publish(cluster, plan, outside, signal);
   return { requeueAfterMs: renewalIn(recordOf(hub.clusters.get(keyOf(cluster)) ?? cluster)) };
 }
 
@@ -166,13 +173,8 @@ async function revisionNow(
 }
 
 /** Whether what was published is another than it should be, or old. */
-function isDue(
-  record: ArgoCDRecord | undefined,
-  { namespace }: ArgoCDSettings,
-  revision: string,
-  nowMs: number,
-): boolean {
-  if (record?.content === undefined || record.namespace !== namespace) return true;
+function isDue(record: ArgoCDRecord | undefined, { settings, revision }: ArgoCDPlan, nowMs: number): boolean {
+  if (record?.content === undefined || record.namespace !== settings.namespace) return true;
   return record.content.revision !== revision || record.content.renewMs <= nowMs;
 }
 

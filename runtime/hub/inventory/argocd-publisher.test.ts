@@ -17,6 +17,7 @@ import { settingsOf } from './argocd-settings.ts';
 const key = 'fleet-default/east';
 const revision = '0123456789ab';
 const settings = settingsOf({ namespace: 'argocd', namespaces: ['apps'] });
+const inside = <T>(wait: () => Promise<T>): Promise<T> => wait();
 const signal = new AbortController().signal;
 const kubeconfig = JSON.stringify({
   'current-context': 'a',
@@ -149,7 +150,7 @@ function complete(cluster: MemoryCluster, token: () => string): KubeClient {
 }
 
 const publish = (publisher: ArgoCDPublisher, world: World) =>
-  publisher.publish(world.cluster, settings, revision, signal);
+  publisher.publish(world.cluster, { settings, revision }, inside, signal);
 const withdraw = async (publisher: ArgoCDPublisher, world: World): Promise<void> => {
   const record = recordOf(world.cluster);
   if (record !== undefined) await publisher.withdraw(world.cluster, record, { skipEdge: false }, signal);
@@ -225,7 +226,7 @@ describe('publishing to Argo CD, by a hub that ends at any call', () => {
     const account = () => world.edge.all(ServiceAccounts)[0]?.metadata.uid;
     const before = account();
     const moved = { ...settings, namespace: 'argo' };
-    await world.start().publish(world.cluster, moved, 'ba9876543210', signal);
+    await world.start().publish(world.cluster, { settings: moved, revision: 'ba9876543210' }, inside, signal);
     expect(world.secrets).toEqual([]);
     expect(world.hub.all(Secrets).map(({ metadata }) => metadata.namespace)).toContain('argo');
     expect(recordOf(world.cluster)?.namespace).toBe('argo');

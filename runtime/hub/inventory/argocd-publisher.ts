@@ -11,6 +11,7 @@ import type { EdgeClients } from '../fleet/edge-clients.ts';
 import type { ConnectedEdge } from '../fleet/edge-connect.ts';
 import { connectEdge } from '../fleet/edge-connect.ts';
 import { ImportFault, readKubeconfig } from '../fleet/edge-kubeconfig.ts';
+import type { Outside } from '../fleet/slots.ts';
 import { endArgoCDTokens, grantArgoCD, revokeArgoCD } from './argocd-edge.ts';
 import type { ArgoCDRecord } from './argocd-record.ts';
 import { recordOf } from './argocd-record.ts';
@@ -19,9 +20,16 @@ import { dropArgoCDSecret, keepArgoCDSecret } from './argocd-secrets.ts';
 import type { ArgoCDSettings } from './argocd-settings.ts';
 import { passedLabels } from './passed-labels.ts';
 
+/** What a Cluster is to be published with, and the digest of it. */
+export interface ArgoCDPlan {
+  readonly settings: ArgoCDSettings;
+  readonly revision: string;
+}
+
+/** `outside`: where it is waited for the cluster itself. */
 export interface ArgoCDPublisher {
   /** Account, rights, token and Secret, made anew; then the record. Throws ImportFault. */
-  publish(cluster: Cluster, settings: ArgoCDSettings, revision: string, signal: AbortSignal): Promise<void>;
+  publish(cluster: Cluster, plan: ArgoCDPlan, outside: Outside, signal: AbortSignal): Promise<void>;
   /** Secret and account. Throws ImportFault for what could not be removed; the record stays then. */
   withdraw(cluster: Cluster, record: ArgoCDRecord, options: { skipEdge: boolean }, signal: AbortSignal): Promise<void>;
 }
@@ -55,9 +63,9 @@ export function createArgoCDPublisher(hub: HubContext, edges: EdgeClients): Argo
   }
 
   return {
-    async publish(cluster, settings, revision, signal) {
+    async publish(cluster, { settings, revision }, outside, signal) {
       const { name = '', namespace = '' } = cluster.metadata;
-      const { client, facts, config } = await connect(cluster, signal);
+      const { client, facts, config } = await outside(() => connect(cluster, signal));
       if (facts.uid === hub.ownUid) throw ownCluster();
       const place = { namespace: settings.namespace, name: argoCDSecretName(namespace, name) };
       await announce(cluster, place, client, signal);
@@ -65,7 +73,7 @@ export function createArgoCDPublisher(hub: HubContext, edges: EdgeClients): Argo
       const scope = namespaces === undefined ? {} : { namespaces };
       const issuedMs = Date.now();
       const access = { name: accessName(cluster), clusterRole, ...scope };
-      const { token, expiresMs = issuedMs } = await grantArgoCD(client, access, ttlMs, signal);
+      const { token, expiresMs = issuedMs } = await outside(() => grantArgoCD(client, access, ttlMs, signal));
       const secret = argoCDSecret({
         namespace: settings.namespace,
         cluster: { namespace, name },

@@ -1,18 +1,18 @@
 /** ClusterProfiles on real control planes; run by inventory.real.test.ts. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { Clusters } from '../../../api/fleet/kinds.ts';
-import { Namespaces, Secrets } from '../../../api/kubernetes/core.ts';
-import type { ClusterProfile } from '../../../api/multicluster/kinds.ts';
-import { ClusterProfiles, clusterProfileDefinition } from '../../../api/multicluster/kinds.ts';
-import { synthCrds } from '../../../components/fleet/index.ts';
-import { poll } from '../../../test/harness/index.ts';
-import { applyAll } from '../../../test/support/hub-plane.ts';
-import type { InventoryWorld } from '../../../test/support/inventory-world.ts';
-import { register } from '../../../test/support/inventory-world.ts';
-import { cluster, clusterThat, condition, workspace } from '../../../test/support/registering.ts';
-import type { RunningHub } from '../../../test/support/running-hub.ts';
-import { createClient } from '../../kube/create-client.ts';
-import { parseKubeconfig } from '../../kube/kubeconfig.ts';
+import { Clusters } from '../../api/fleet/kinds.ts';
+import { Namespaces, Secrets } from '../../api/kubernetes/core.ts';
+import type { ClusterProfile } from '../../api/multicluster/kinds.ts';
+import { ClusterProfiles, clusterProfileDefinition } from '../../api/multicluster/kinds.ts';
+import { synthCrds } from '../../components/fleet/index.ts';
+import { poll } from '../harness/index.ts';
+import { applyAll } from '../support/hub-plane.ts';
+import type { InventoryWorld } from './world.ts';
+import { register } from './world.ts';
+import { cluster, clusterThat, condition, workspace } from '../support/registering.ts';
+import type { RunningHub } from '../support/running-hub.ts';
+import { createClient } from '../../runtime/kube/create-client.ts';
+import { parseKubeconfig } from '../../runtime/kube/kubeconfig.ts';
 
 let world: InventoryWorld;
 let hub: RunningHub;

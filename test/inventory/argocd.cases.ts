@@ -1,21 +1,21 @@
 /** Cluster Secrets of Argo CD on real control planes; run by inventory.real.test.ts. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ArgoCDConfig } from '../../../api/fleet/inventory-config.ts';
-import type { Cluster } from '../../../api/fleet/kinds.ts';
-import { Clusters } from '../../../api/fleet/kinds.ts';
-import type { Secret } from '../../../api/kubernetes/core.ts';
-import { ConfigMaps, Namespaces, Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
-import { ClusterRoleBindings, RoleBindings } from '../../../api/kubernetes/rbac.ts';
-import { argoCDSecretName } from '../../../components/fleet/argocd-names.ts';
-import { synthHub } from '../../../components/fleet/index.ts';
-import { poll } from '../../../test/harness/index.ts';
-import { applyAll } from '../../../test/support/hub-plane.ts';
-import type { InventoryWorld } from '../../../test/support/inventory-world.ts';
-import { register } from '../../../test/support/inventory-world.ts';
-import { clusterThat, condition, workspace } from '../../../test/support/registering.ts';
-import type { RunningHub } from '../../../test/support/running-hub.ts';
-import type { KubeClient } from '../../kube/client.ts';
-import { createClient } from '../../kube/create-client.ts';
+import type { ArgoCDConfig } from '../../api/fleet/inventory-config.ts';
+import type { Cluster } from '../../api/fleet/kinds.ts';
+import { Clusters } from '../../api/fleet/kinds.ts';
+import type { Secret } from '../../api/kubernetes/core.ts';
+import { ConfigMaps, Namespaces, Secrets, ServiceAccounts } from '../../api/kubernetes/core.ts';
+import { ClusterRoleBindings, RoleBindings } from '../../api/kubernetes/rbac.ts';
+import { argoCDSecretName } from '../../components/fleet/argocd-names.ts';
+import { synthHub } from '../../components/fleet/index.ts';
+import { poll } from '../harness/index.ts';
+import { applyAll } from '../support/hub-plane.ts';
+import type { InventoryWorld } from './world.ts';
+import { register } from './world.ts';
+import { clusterThat, condition, workspace } from '../support/registering.ts';
+import type { RunningHub } from '../support/running-hub.ts';
+import type { KubeClient } from '../../runtime/kube/client.ts';
+import { createClient } from '../../runtime/kube/create-client.ts';
 
 const selector = { matchLabels: { env: 'prod' } };
 let hub: RunningHub;

@@ -4,9 +4,9 @@ import { Secrets } from '../../api/kubernetes/core.ts';
 import { runAgent } from '../../runtime/agent/fleet/agent.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import { ControlPlane } from '../harness/index.ts';
-import { ask, asToken, cluster, clusterThat, condition, createToken, workspace } from './registering.ts';
-import type { RunningHub } from './running-hub.ts';
-import { startRunningHub, systemNamespace } from './running-hub.ts';
+import { ask, asToken, cluster, clusterThat, condition, createToken, workspace } from '../support/registering.ts';
+import type { RunningHub } from '../support/running-hub.ts';
+import { startRunningHub, systemNamespace } from '../support/running-hub.ts';
 
 export interface InventoryWorld {
   readonly hub: RunningHub;

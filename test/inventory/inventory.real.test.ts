@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from 'vitest';
-import type { InventoryWorld } from '../../../test/support/inventory-world.ts';
-import { startInventoryWorld } from '../../../test/support/inventory-world.ts';
+import type { InventoryWorld } from './world.ts';
+import { startInventoryWorld } from './world.ts';
 import { describeArgoCD } from './argocd.cases.ts';
 import { describeProfiles } from './profiles.cases.ts';
 
