@@ -48,7 +48,12 @@ export function addSynth(program: Command, write: (text: string) => void): void 
     .allowExcessArguments(false);
   const shared = installationSets.flatMap(({ options }) => options).filter((option) => option.long === '--image');
   for (const option of [...shared.slice(0, 1), ...outputOptions()]) synth.addOption(option);
-  synth.action((flags: OutputFlags) => run(installationSets, { ...flags, format: 'yaml' }, write));
+  synth.action((flags: OutputFlags, command: Command) => {
+    const [unknown] = command.args;
+    const known = command.commands.map((each) => each.name()).join(', ');
+    if (unknown !== undefined) command.error(`error: unknown set '${unknown}'. Known are ${known}.`);
+    run(installationSets, { ...flags, format: 'yaml' }, write);
+  });
   for (const set of [...installationSets, ...registrationSets, ruleSet]) {
     const command = synth.command(set.name).description(set.description).allowExcessArguments(false);
     for (const option of set.options) command.addOption(option);

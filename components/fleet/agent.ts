@@ -65,7 +65,7 @@ export class Agent extends Construct {
       kind: 'Namespace',
       metadata: { name: namespace, labels: common },
     });
-    this.addAccounts(namespace);
+    this.addAccount(namespace);
     this.addRights(namespace, props.deploysWorkloads ?? isFleet);
     this.addNetworkPolicy(namespace);
     const configHash = this.addConfig(namespace, props, isFleet);
@@ -99,19 +99,26 @@ export class Agent extends Construct {
       },
       props,
     );
+    this.lockDefaultAccount(namespace);
     if (!props.allowSecrets) refuseSecretsInClearBelow(this);
   }
 
-  private addAccounts(namespace: string): void {
-    const account = { apiVersion: 'v1', kind: 'ServiceAccount' };
-    const metadata = { namespace, labels: common };
+  private addAccount(namespace: string): void {
     addObject(this, 'service-account', {
-      ...account,
-      metadata: { ...metadata, name: agentNames.serviceAccount },
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: agentNames.serviceAccount, namespace, labels: common },
     });
-    // Pods that name no account get no credential in this namespace. The account is Kubernetes', so no label of ours.
+  }
+
+  /**
+   * Pods that name no account get no credential in this namespace. The account is Kubernetes', so no label of ours; it is
+   * made a moment after the namespace, so it comes last.
+   */
+  private lockDefaultAccount(namespace: string): void {
     addObject(this, 'default-account', {
-      ...account,
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
       metadata: { name: 'default', namespace },
       automountServiceAccountToken: false,
     });

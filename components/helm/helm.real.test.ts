@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { stringify } from 'yaml';
+import { parseAllDocuments, stringify } from 'yaml';
 import type { KubeObject, ObjectKey } from '../../api/resource.ts';
 import { isNotFound } from '../../runtime/kube/api-error.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
@@ -131,6 +131,88 @@ async function expectSame(objects: readonly KubeObject[]): Promise<void> {
       expect(sortedVariables(meaning(found)), what).toEqual(sortedVariables(await asStored(object)));
   }
 }
+
+/** What helm makes of a chart, without a cluster. */
+async function rendered(name: string, files: readonly ChartFile[], namespace: string): Promise<unknown[]> {
+  const text = await helm('template', 'release', write(name, files), '--namespace', namespace);
+  const objects = parseAllDocuments(text).map((document) => document.toJS() as KubeObject | null);
+  return comparable(objects.filter((object) => object !== null));
+}
+
+/** Sorted, with nothing that is helm's own. Lists of a pod's variables and tolerations have no order. */
+function comparable(objects: readonly KubeObject[]): unknown[] {
+  const texts = objects.map((object) => {
+    const plain = sortedVariables(meaning(object));
+    return JSON.stringify(plain, (key, value: unknown) => {
+      if (key === 'tolerations' && Array.isArray(value)) return value.map((each) => canonical(each)).sort();
+      return key === 'config' && typeof value === 'string' ? (JSON.parse(value) as unknown) : value;
+    });
+  });
+  return texts.map((text) => canonical(JSON.parse(text))).sort();
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) =>
+    typeof each === 'object' && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
+  );
+}
+
+describe('given every setting that only muster synth has', () => {
+  const store = { secretStoreRef: { name: 'vault' }, remoteRef: { key: 'k' } };
+  const pod = {
+    hostNetwork: true,
+    replicas: 3,
+    tolerations: [{ key: 'edge', operator: 'Exists', tolerationSeconds: 60 }],
+    imagePullSecrets: ['b', { externalSecret: { ...store, name: 'a' } }],
+  };
+  const local = { namespace: 'fleet-local', agentNamespace: 'local-system', clusterLabels: { b: '1', a: '2' } };
+  const hubs: Record<string, HubProps> = {
+    'a hub with its own cluster and an inventory': {
+      ...hub,
+      ...pod,
+      envVars: [{ name: 'MUSTER_PROBE_BIND_ADDRESS', value: '127.0.0.1:9081' }, ...(hub.envVars ?? [])],
+      config: {
+        ...hub.config,
+        bootstrap: local,
+        inventory: { clusterProfiles: true, argoCD: { namespace: 'argocd' } },
+      },
+      workspaces: ['fleet-local', 'team-a'],
+    },
+  };
+  const agents: Record<string, AgentProps> = {
+    'an agent with everything': {
+      ...agent,
+      ...pod,
+      agentScope: 'x',
+      schedulingCustomization: { priorityClass: { value: 10 }, podDisruptionBudget: { maxUnavailable: '1' } },
+      agentTLSMode: 'strict',
+      garbageCollectionInterval: '30m',
+      redeployGeneration: 3,
+      deploysWorkloads: true,
+      affinity: { nodeAffinity: {} },
+      bootstrapSecret: { externalSecret: store },
+    },
+    'an agent of Fleet': { image: 'rancher/fleet-agent:v0.16.1', privateRepoURL: 'mirror.test' },
+  };
+
+  test.each(Object.entries(hubs))('when %s is rendered, then it is the plain manifests', async (name, props) => {
+    const system = 'mine-system';
+    const plain = synthHub({ ...props, namespace: system });
+    const made = plain.filter(({ kind, metadata }) => !isMadeByOthers(kind, metadata.name, system));
+    expect(await rendered(name, hubChart(props), system)).toEqual(comparable(made));
+  });
+
+  test.each(Object.entries(agents))('when %s is rendered, then it is the plain manifests', async (name, props) => {
+    const plain = synthAgent({ ...props, namespace: 'edge' });
+    const made = plain.filter(({ kind, metadata }) => !isMadeByOthers(kind, metadata.name, 'edge'));
+    expect(await rendered(name, agentChart(props), 'edge')).toEqual(comparable(made));
+  });
+
+  const isMadeByOthers = (kind: string, name: string | undefined, namespace: string) =>
+    (kind === 'Namespace' && name === namespace) || (kind === 'ServiceAccount' && name === 'default');
+});
 
 describe('given the charts of a hub', () => {
   const system = 'cattle-fleet-system';

@@ -89,6 +89,7 @@ describe('given a manifest that only refers to credentials', () => {
     ['a Secret without values', object('Secret', { type: 'Opaque', data: { token: '' } })],
     ['a reference', withEnv('DB_PASSWORD', '$(OTHER)')],
     ['a template', configMap('password: {{ .Values.password }}')],
+    ['a label', { ...configMap(''), metadata: { name: 'x', labels: { secret: 'vault' } } }],
     ['a switch', withEnv('USE_TOKEN', 'true')],
     ['a file', withEnv('AWS_WEB_IDENTITY_TOKEN', '/var/run/secrets/token')],
     ['a time', withEnv('TOKEN_TTL', '24h')],

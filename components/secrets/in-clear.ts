@@ -81,8 +81,12 @@ function placesIn(object: KubeObject): Place[] {
     return [...valuesOf('data', data), ...valuesOf('stringData', stringData), ...walk(others, '', true)];
   }
   const readNames = !describing.has(kind);
-  const about = { annotations: metadata.annotations, labels: metadata.labels };
-  return [...walk(about, 'metadata', true), ...walk(withoutReferences(kind, rest), '', readNames)];
+  // Labels are for selecting: `secret=vault` says where something is, not what it is.
+  const about = [
+    ...walk({ labels: metadata.labels }, 'metadata', false),
+    ...walk({ annotations: metadata.annotations }, 'metadata', true),
+  ];
+  return [...about, ...walk(withoutReferences(kind, rest), '', readNames)];
 }
 
 /** Every value of a Secret counts, whatever it looks like: that is what Secrets are for. */
