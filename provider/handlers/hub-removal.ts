@@ -12,6 +12,7 @@ import {
   Contents,
   GitRepos,
 } from '../../api/fleet/kinds.ts';
+import { RegistrationRules } from '../../api/muster/kinds.ts';
 import type { KubeObject, ResourceType } from '../../api/resource.ts';
 import { keyOf } from '../../api/resource.ts';
 import { isNotFound } from '../../runtime/kube/api-error.ts';
@@ -21,7 +22,15 @@ import type { CallContext } from '../handler.ts';
 import type { ObjectName } from '../release-objects.ts';
 
 /** Made by users: a hub that goes would take them along. */
-const declared: readonly ResourceType[] = [Clusters, GitRepos, Bundles, ClusterGroups, BundleNamespaceMappings];
+const declared: readonly ResourceType[] = [
+  // First of all: they would register clusters anew, and hold their sources.
+  RegistrationRules,
+  Clusters,
+  GitRepos,
+  Bundles,
+  ClusterGroups,
+  BundleNamespaceMappings,
+];
 /** Working objects: they mean nothing without a hub, and go with it. Tokens first, so that no request comes after. */
 const working: readonly ResourceType[] = [ClusterRegistrationTokens, ClusterRegistrations];
 const all: readonly ResourceType[] = [...declared, ...working, BundleDeployments, Contents];
