@@ -382,8 +382,8 @@ describe('AgentRelease', () => {
 
     const objects = parseAllDocuments(text).map((document) => document.toJS() as KubeObject);
     expect(objects.map(({ kind }) => kind)).toEqual([
-      ...['Namespace', 'ServiceAccount', 'ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
-      ...['NetworkPolicy', 'ConfigMap', 'Secret', 'Deployment'],
+      ...['Namespace', 'ServiceAccount', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
+      ...['NetworkPolicy', 'ConfigMap', 'Secret', 'Deployment', 'ServiceAccount'],
     ]);
     // What somebody applies there is an agent that registers; a release with a kubeconfig takes it over.
     for (const object of objects) await client.apply(resourceTypeOf(object), object, { fieldManager: 'k3s' });
