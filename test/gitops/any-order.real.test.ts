@@ -87,7 +87,7 @@ let edgeAdmin: KubeClient;
 beforeAll(async () => {
   edge = await startCluster({ name: 'any-order-edge', node: false });
   edgeAdmin = edge.plane.client();
-}, 120_000);
+}, 240_000);
 afterAll(async () => {
   await edgeAdmin?.close();
   await edge?.close();
@@ -122,7 +122,7 @@ describe.each(cases.map((each, index) => ({ ...each, index })))(
         ...written('store-17', 'agent.yaml'),
         { context: 'hub', object: kubeconfigSecret(edge.plane.kubeconfig) },
       ];
-    }, 120_000);
+    }, 240_000);
     afterAll(async () => {
       await hubAdmin?.close();
       await hub?.close();
@@ -149,7 +149,7 @@ describe.each(cases.map((each, index) => ({ ...each, index })))(
         const stored = await round.clients[context].get(resourceTypeOf(object), key);
         expect(covers(stored, object), `${object.kind} ${keyOf(object)}`).toBe(true);
       }
-    }, 120_000);
+    }, 240_000);
 
     it('make no pod start twice', async () => {
       const all = await Promise.all(Object.values(round.clients).map((client) => client.list(Pods)));

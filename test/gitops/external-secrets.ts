@@ -47,14 +47,17 @@ export async function installExternalSecrets(client: KubeClient): Promise<void> 
   await poll(established, { what: 'the definition of ExternalSecret' });
 }
 
-/** Makes the Secret of each ExternalSecret of a namespace. `entries`: values by `key/property`. */
+/** Makes the Secret of each ExternalSecret of a namespace, once there is one. `entries`: values by `key/property`. */
 export async function fetchSecrets(
   client: KubeClient,
   namespace: string,
   entries: Readonly<Record<string, string>>,
 ): Promise<void> {
-  const { items } = await client.list(ExternalSecrets, { namespace });
-  for (const { spec } of items as ExternalSecret[]) {
+  const look = async (): Promise<ExternalSecret[] | undefined> => {
+    const { items } = await client.list(ExternalSecrets, { namespace });
+    return items.length === 0 ? undefined : (items as ExternalSecret[]);
+  };
+  for (const { spec } of await poll(look, { what: `an ExternalSecret in ${namespace}` })) {
     const data = spec.data.map(({ secretKey, remoteRef: { key, property = '' } }) => {
       const value = entries[`${key}/${property}`];
       if (value === undefined) throw new Error(`the store has no entry ${key}/${property}`);
