@@ -1,14 +1,10 @@
 import { Output, secret } from '@pulumi/pulumi';
 import type { ComponentResourceOptions, Input } from '@pulumi/pulumi';
-import type { z } from 'zod';
-import { annotations, defaults, secretNames } from '../../api/fleet/constants.ts';
-import type { KubeObject } from '../../api/resource.ts';
-import { agentFields } from '../handlers/agent-inputs.ts';
-import { agentManifests } from '../handlers/agent-manifests.ts';
+import { defaults } from '../../api/fleet/constants.ts';
 import type { AgentSettings } from '../resources/agent-settings.ts';
+import { agentMaker } from './agent-maker.ts';
 import { manifestsWithOutputs } from './manifests-with-outputs.ts';
-import type { ManifestMaker, OpenObject } from './manifests-with-outputs.ts';
-import type { Open } from './open-args.ts';
+import type { Open, OpenObject } from './open-args.ts';
 import { ObjectsComponent } from './objects-component.ts';
 import type { ReleaseTimeouts } from './objects-component.ts';
 
@@ -60,27 +56,6 @@ export interface AgentArgs {
   readonly timeouts?: ReleaseTimeouts;
 }
 
-/** Of `AgentRelease`, but the token may come another way, and the constructs know when workloads are deployed. */
-const fields = {
-  ...agentFields,
-  values: agentFields.values.optional(),
-  deploysWorkloads: agentFields.deploysWorkloads.optional(),
-};
-type AgentInputs = z.infer<z.ZodObject<typeof fields>>;
-
-/** How the arguments become manifests; the agent's settings stand in `agentSettings`, as in `AgentRelease`. */
-export const agentMaker: ManifestMaker<AgentInputs> = {
-  fields,
-  make: (inputs) => agentManifests(inputs, inputs.values).map(keptBootstrap),
-  plain: [
-    'program',
-    'systemDefaultRegistry',
-    'deploysWorkloads',
-    'agentSettings.namespace',
-    'agentSettings.hostNetwork',
-  ],
-};
-
 /**
  * The agent in a downstream cluster as resources of the user's own Kubernetes provider, one for each object, as an
  * alternative to `AgentRelease`: every change is seen object by object. Of its arguments, texts and numbers may be outputs
@@ -113,10 +88,3 @@ export class Agent extends ObjectsComponent {
 
 /** Kubernetes' own account: every namespace has one, and gets it back. */
 const isKept = ({ kind, name }: OpenObject): boolean => kind === 'ServiceAccount' && name === 'default';
-
-/** The Secret is declared, so it stays when it has served: the agent would remove it, and Pulumi make it again. */
-function keptBootstrap(object: KubeObject): KubeObject {
-  const { metadata } = object;
-  if (object.kind !== 'Secret' || metadata.name !== secretNames.bootstrap) return object;
-  return { ...object, metadata: { ...metadata, annotations: { ...metadata.annotations, [annotations.keep]: 'true' } } };
-}

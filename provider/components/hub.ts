@@ -3,13 +3,10 @@ import { defaults } from '../../api/fleet/constants.ts';
 import type { HubConfig } from '../../api/fleet/hub-config.ts';
 import { workspaceLabel } from '../../components/fleet/index.ts';
 import { registrationNamespace } from '../../api/fleet/names.ts';
-import { hubFields } from '../handlers/hub-inputs.ts';
-import type { HubFields } from '../handlers/hub-inputs.ts';
-import { hubManifests } from '../handlers/hub-manifests.ts';
 import type { AgentSettings } from '../resources/agent-settings.ts';
+import { hubMaker } from './hub-maker.ts';
 import { manifestsWithOutputs } from './manifests-with-outputs.ts';
-import type { ManifestMaker, OpenObject } from './manifests-with-outputs.ts';
-import type { Open } from './open-args.ts';
+import type { Open, OpenObject } from './open-args.ts';
 import { ObjectsComponent } from './objects-component.ts';
 import type { ReleaseTimeouts } from './objects-component.ts';
 
@@ -44,13 +41,6 @@ export interface HubArgs {
   readonly awaitReady?: boolean;
   readonly timeouts?: ReleaseTimeouts;
 }
-
-/** How the arguments become manifests. */
-export const hubMaker: ManifestMaker<HubFields> = {
-  fields: hubFields,
-  make: hubManifests,
-  plain: ['namespace', 'workspaces', 'hostNetwork', 'config.bootstrap', 'config.inventory'],
-};
 
 /**
  * The hub as resources of the user's own Kubernetes provider, one for each object, as an alternative to `HubRelease`: every

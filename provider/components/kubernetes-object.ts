@@ -2,7 +2,7 @@
 import { CustomResource, mergeOptions, secret } from '@pulumi/pulumi';
 import type { CustomResourceOptions, Output } from '@pulumi/pulumi';
 import type { KubeObject } from '../../api/resource.ts';
-import type { OpenObject } from './manifests-with-outputs.ts';
+import type { OpenObject } from './open-args.ts';
 
 /**
  * The same resource as the class of `@pulumi/kubernetes` for this kind makes: same type, inputs and outputs. The package

@@ -11,15 +11,7 @@ import { failuresOf } from '../inputs.ts';
 import { unknownValue } from '../unknowns.ts';
 import { differences, findHoles, memberAt, withMembers } from './holes.ts';
 import type { Hole, Path } from './holes.ts';
-
-/** A manifest whose fields may be outputs; its kind, name and namespace are not. */
-export interface OpenObject {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly namespace: string | undefined;
-  readonly fields: Record<string, unknown>;
-}
+import type { OpenObject } from './open-args.ts';
 
 /** How arguments become manifests. */
 export interface ManifestMaker<A extends object> {

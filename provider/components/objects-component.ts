@@ -5,7 +5,7 @@ import { MusterError } from '../../api/errors.ts';
 import { keyOf } from '../../api/resource.ts';
 import type { KubeObject } from '../../api/resource.ts';
 import { KubernetesObject } from './kubernetes-object.ts';
-import type { OpenObject } from './manifests-with-outputs.ts';
+import type { OpenObject } from './open-args.ts';
 
 /** Kinds by the stage in which they are made. Each stage needs the one before; what is in none of them comes last. */
 const stages: readonly (readonly string[])[] = [

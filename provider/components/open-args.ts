@@ -1,4 +1,4 @@
-/** Types of arguments in which values may be outputs while the structure is plain. */
+/** Types of arguments, and of manifests, in which values may be outputs while the structure is plain. */
 import type { Input } from '@pulumi/pulumi';
 
 /**
@@ -14,3 +14,12 @@ export type Open<T> = T extends string | number
       : T extends object
         ? { readonly [K in keyof T]: Open<T[K]> }
         : T;
+
+/** A manifest whose fields may be outputs; its kind, name and namespace are not. */
+export interface OpenObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string | undefined;
+  readonly fields: Record<string, unknown>;
+}

@@ -61,7 +61,7 @@ describe.each(['commonjs', 'esm'])('a program of the form %s', (form) => {
       await engine.configure('name', form);
       expect((await engine.preview()).output).toContain('ClusterRegistrationToken');
       await engine.up();
-      expect(await engine.outputs()).toMatchObject({ ready: true, form: 1 });
+      expect(await engine.outputs()).toMatchObject({ ready: true, form: 1, components: ['Agent', 'Hub'] });
       await engine.preview('--expect-no-changes');
       const state = JSON.parse(await engine.storedState()) as {
         checkpoint: { latest: { resources: StateResource[] } };
