@@ -164,6 +164,7 @@ export async function ruleThat(
   name: string,
   look: (rule: RegistrationRule) => boolean,
   what: string,
+  limitMs = 20_000,
 ): Promise<RegistrationRule> {
   let seen: RegistrationRule | undefined;
   const liked = async (): Promise<RegistrationRule | undefined> => {
@@ -171,7 +172,7 @@ export async function ruleThat(
     return seen !== undefined && look(seen) ? seen : undefined;
   };
   try {
-    return await poll(liked, { what: `rule ${name}: ${what}`, limitMs: 20_000 });
+    return await poll(liked, { what: `rule ${name}: ${what}`, limitMs });
   } catch (error) {
     throw new Error(`${(error as Error).message}; it says ${JSON.stringify(seen?.status)}`, { cause: error });
   }
