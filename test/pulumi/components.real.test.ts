@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { formatValues } from '../../api/fleet/bootstrap-values.ts';
-import { agentNames, configMapNames, secretNames } from '../../api/fleet/constants.ts';
+import { agentNames, apiVersion, configMapNames, secretNames } from '../../api/fleet/constants.ts';
 import { ClusterRegistrationTokens, Clusters } from '../../api/fleet/kinds.ts';
 import { ConfigMaps, Namespaces, Secrets } from '../../api/kubernetes/core.ts';
 import { Deployments } from '../../api/kubernetes/workloads.ts';
@@ -114,31 +114,6 @@ describe('the example kubernetes-provider, with the real hub and the real agent'
     await stack.destroy();
     expect(leftOver(before, await takeInventory(client))).toEqual([]);
   });
-
-  test('a hub that is removed keeps what it has registered, and goes on with it when it is there again', async () => {
-    const { kubeconfig, server, ca } = cluster.plane;
-    const common = { image, hubKubeconfig: kubeconfig, edgeKubeconfig: kubeconfig, hubURL: server, hubCA: ca };
-    const stack = await start('../../examples/kubernetes-provider', {
-      ...common,
-      hub: JSON.stringify({ awaitReady: false, replicas: 0 }),
-      agent: JSON.stringify({ awaitReady: false, replicas: 0, agent: { namespace: edge } }),
-    });
-    const hub = ['--target', '**muster:kubernetes:Hub**', '--target', '**providers:kubernetes::hub'];
-    await stack.up(...hub);
-    await client.create(ClusterRegistrationTokens, {
-      apiVersion: 'fleet.cattle.io/v1alpha1',
-      kind: 'ClusterRegistrationToken',
-      metadata: { namespace: 'fleet-default', name: 'kept' },
-      spec: {},
-    });
-    await stack.destroy();
-    expect(await client.find(Deployments, { namespace: system, name: hubNames.deployment })).toBeUndefined();
-    expect(await client.find(Namespaces, { name: system })).toBeUndefined();
-    expect(await client.find(ClusterRegistrationTokens, { namespace: 'fleet-default', name: 'kept' })).toBeDefined();
-    await stack.up(...hub);
-    await stack.preview('--expect-no-changes', ...hub);
-    await stack.destroy();
-  });
 });
 
 describe('an agent of which nothing is known yet', () => {
@@ -153,10 +128,13 @@ describe('an agent of which nothing is known yet', () => {
       systemRegistrationNamespace: 'cattle-fleet-clusters-system',
     });
 
-  test('is previewed object by object, then made; renamed it stays; its secrets stay secret', async () => {
+  test('is previewed object by object and made; renamed it stays; a hub that goes keeps its registrations', async () => {
     const namespace = 'late-system';
-    const config = { kubeconfig: cluster.plane.kubeconfig, values: values(), namespace };
-    const stack = await start('programs/kubernetes', config);
+    const stack = await start('programs/kubernetes', {
+      kubeconfig: cluster.plane.kubeconfig,
+      values: values(),
+      namespace,
+    });
     const preview = await stack.preview('--diff');
     expect(preview.output).toMatch(/late-system\/fleet-agent-bootstrap/);
     expect(preview.output).toMatch(/image +: (\[unknown\]|output<string>)/);
@@ -171,20 +149,40 @@ describe('an agent of which nothing is known yet', () => {
     for (const text of [token, Buffer.from(token).toString('base64'), cluster.plane.adminToken]) {
       expect(await stack.storedState()).not.toContain(text);
     }
-    await stack.preview('--expect-no-changes');
 
-    // One setting is one difference.
+    // One setting is one difference, and another name is none.
     await stack.configure('proxy', 'http://proxy.test:3128');
+    await stack.configure('called', 'renamed');
+    await stack.configure('before', 'edge');
     const change = await stack.preview('--diff');
     expect(change.output).toMatch(/~ 1 to update/);
     expect(change.output).toMatch(/"none" +=> "http:\/\/proxy\.test:3128"/);
-
-    await stack.configure('called', 'renamed');
-    await stack.configure('before', 'edge');
     await stack.up();
     expect((await client.get(Deployments, deployment)).metadata.uid).toBe(metadata.uid);
+
+    const kept = { namespace: 'fleet-default', name: 'kept' };
+    await client.create(ClusterRegistrationTokens, {
+      apiVersion,
+      kind: 'ClusterRegistrationToken',
+      metadata: kept,
+      spec: {},
+    });
     await stack.destroy();
+    expect(await client.find(Deployments, { namespace: system, name: hubNames.deployment })).toBeUndefined();
+    expect(await client.find(Namespaces, { name: system })).toBeUndefined();
     expect(await client.find(Namespaces, { name: namespace })).toBeUndefined();
+    expect(await client.find(ClusterRegistrationTokens, kept)).toBeDefined();
+
+    // A hub that is there again takes up what was kept.
+    await stack.up();
+    expect(await client.find(ClusterRegistrationTokens, kept)).toBeDefined();
+    await stack.destroy();
+  });
+
+  test('is refused with a setting that is wrong, by its name', async () => {
+    const config = { kubeconfig: cluster.plane.kubeconfig, values: values(), namespace: 'late-system' };
+    const stack = await start('programs/kubernetes', { ...config, interval: 'never' });
+    await expect(stack.preview()).rejects.toThrow(/\[INVALID_ARGUMENT\] Agent edge: checkinInterval: /);
   });
 });
 

@@ -1,7 +1,7 @@
-/** An agent whose cluster, image, token and labels are not known before other resources have been made. */
+/** A hub and an agent whose cluster, image, token and labels are not known before other resources have been made. */
 import * as k8s from '@pulumi/kubernetes';
 import * as pulumi from '@pulumi/pulumi';
-import { Agent } from 'pulumi-muster/kubernetes';
+import { Agent, Hub } from 'pulumi-muster/kubernetes';
 
 const config = new pulumi.Config();
 
@@ -17,11 +17,24 @@ class Later extends pulumi.dynamic.Resource {
 const provider = new k8s.Provider('edge', {
   kubeconfig: pulumi.secret(new Later('kubeconfig', config.requireSecret('kubeconfig')).text),
 });
+const aliases = config.get('before') === undefined ? {} : { aliases: [{ name: config.require('before') }] };
+
+const hub = new Hub(
+  'hub',
+  {
+    image: 'example.test/muster:1',
+    replicas: 0,
+    config: { apiServerURL: new Later('url', 'https://hub.test:6443').text },
+    awaitReady: false,
+  },
+  { provider },
+);
 const agent = new Agent(
   config.get('called') ?? 'edge',
   {
     image: new Later('image', 'example.test/muster:1').text,
     values: pulumi.secret(new Later('values', config.requireSecret('values')).text),
+    checkinInterval: config.get('interval') ?? '15m',
     labels: { site: new Later('site', 'north').text, tier: 'edge' },
     agent: {
       namespace: config.require('namespace'),
@@ -29,7 +42,8 @@ const agent = new Agent(
     },
     awaitReady: false,
   },
-  { provider, ...(config.get('before') === undefined ? {} : { aliases: [{ name: config.require('before') }] }) },
+  { provider, ...aliases },
 );
 
 export const ready = agent.ready;
+export const hubObjects = hub.objects.length;
