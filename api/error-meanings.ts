@@ -87,7 +87,7 @@ export const errorMeanings: Readonly<Record<ErrorCode, Meaning>> = {
     meaning:
       'A manifest that is to be written to a file would hold a credential in clear: a value of a Secret, a token, a key, an address with a password. What is committed to Git once is known for ever. Nothing was written.',
     action:
-      'Refer to the credential instead: by the name of a Secret that exists in the cluster, by an ExternalSecret or by a SealedSecret (see gitops.md). For manifests that are applied at once and never committed, say `allowSecrets: true`, or `--allow-secrets` on the command line.',
+      'Refer to the credential instead: by the name of a Secret that exists in the cluster, by an ExternalSecret or by a SealedSecret (`docs/gitops.md`). For manifests that are applied at once and never committed, say `allowSecrets: true`, or `--allow-secrets` on the command line.',
   },
   INTERNAL: {
     meaning: 'A mistake of muster.',

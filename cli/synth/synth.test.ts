@@ -132,7 +132,7 @@ describe('given muster synth with a folder', () => {
     await run('synth', 'crds', '--out', out());
     expect(tree()).toEqual(['crds.yaml', 'kustomization.yaml', 'ns.yaml']);
     expect(read('kustomization.yaml')).toContain('# mine');
-    expect(parse(read('kustomization.yaml'))).toMatchObject({ resources: ['ns.yaml', 'crds.yaml'] });
+    expect(parse(read('kustomization.yaml'))).toMatchObject({ resources: ['crds.yaml', 'ns.yaml'] });
     await run('synth', 'hub', '--no-kustomization', '--out', out());
     expect(read('kustomization.yaml')).not.toContain('hub.yaml');
   });

@@ -108,8 +108,16 @@ describe('given a kustomization', () => {
 
   test('when a file is new, then everything of the user stays', () => {
     const mine = `# mine\n${start}namePrefix: a-\nresources:\n  - other.yaml # mine, too\n  - agent.yaml\n`;
-    expect(kustomization(mine, { add: ['hub.yaml'], drop: ['agent.yaml'] }, 'x')).toBe(
-      `# mine\n${start}namePrefix: a-\nresources:\n  - other.yaml # mine, too\n  - hub.yaml\n`,
+    expect(kustomization(mine, { add: ['b.yaml', 'a.yaml'], drop: ['agent.yaml'] }, 'x')).toBe(
+      `# mine\n${start}namePrefix: a-\nresources:\n  - other.yaml # mine, too\n  - a.yaml\n  - b.yaml\n`,
+    );
+  });
+
+  test('when definitions and hub come later, then they are before what needs them', () => {
+    const clusters = kustomization(undefined, { add: ['cluster-a.yaml'] }, 'x');
+    const hub = kustomization(clusters, { add: ['hub.yaml'] }, 'x');
+    expect(kustomization(hub, { add: ['crds.yaml'] }, 'x')).toBe(
+      `${start}resources:\n  - crds.yaml\n  - hub.yaml\n  - cluster-a.yaml\n`,
     );
   });
 

@@ -13,9 +13,12 @@ export const kustomizationFiles = [kustomizationFile, 'kustomization.yaml', 'kus
 
 const head = 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n';
 
+/** Listed before everything else, because the rest needs them; kustomize keeps the order. */
+const leading = ['crds.yaml', 'hub.yaml'];
+
 /**
  * The text with `add` among its resources and `drop` not; everything else in it stays as it is, comments too. Resources
- * that were there keep their order, new ones are sorted behind them.
+ * that were there keep their order; new ones are sorted behind them, definitions and hub before them.
  * @param text what the file holds now; undefined when there is none
  * @param where its path, for the error
  * @throws MusterError INVALID_ARGUMENT when it is no kustomization
@@ -41,7 +44,10 @@ export function kustomization(
   const list = document.get('resources');
   const sequence = list instanceof YAMLSeq ? (list as YAMLSeq) : new YAMLSeq();
   sequence.items = sequence.items.filter((item) => !gone.includes(textOf(item)));
-  for (const name of wanted) sequence.add(document.createNode(name));
+  const node = (name: string) => document.createNode(name);
+  const first = leading.filter((name) => wanted.includes(name));
+  const last = wanted.filter((name) => !leading.includes(name));
+  sequence.items = [...first.map(node), ...sequence.items, ...last.map(node)];
   document.set('resources', sequence);
   return document.toString({ lineWidth: 0 });
 }
