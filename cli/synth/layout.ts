@@ -1,6 +1,7 @@
 /** Which files a folder of plain manifests has, in each of the orders that `muster synth` knows. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseDocument } from 'yaml';
 import { MusterError } from '../../api/errors.ts';
 import type { KubeObject } from '../../api/resource.ts';
 import {
@@ -78,9 +79,19 @@ function listOf(
   // An agent belongs to another cluster than a hub does: it is listed only where nothing else is.
   const agents = manifests.filter(({ set }) => set === 'agent').map(({ name }) => name);
   const others = manifests.filter(({ set }) => set !== 'agent').map(({ name }) => name);
-  const isShared = others.length > 0 || /^ *- (?!agent\.yaml$).*\.yaml$/m.test(text ?? '');
+  const isShared = others.length > 0 || resourcesOf(text ?? '').some((name) => ofHub.test(name));
   const change = isShared ? { add: others, drop: ['agent.yaml'] } : { add: agents };
   return { path, text: kustomization(text, change, join(out, path)) };
+}
+
+/** Files that are applied to a hub. */
+const ofHub = /^(crds|hub|(cluster|token|group|gitrepo|rule)-.+)\.yaml$/;
+
+/** What a kustomization lists; nothing when it is none, which is refused where it would be changed. */
+function resourcesOf(text: string): string[] {
+  const root: unknown = parseDocument(text).toJS();
+  const list = typeof root === 'object' && root !== null && 'resources' in root ? root.resources : [];
+  return Array.isArray(list) ? list.filter((name) => typeof name === 'string') : [];
 }
 
 /** The Kustomizations of Flux for the folders that are there or will be, and the list that has nothing else. */

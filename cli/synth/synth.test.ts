@@ -153,6 +153,14 @@ describe('given muster synth with a folder', () => {
     expect(resources()).toEqual(['crds.yaml']);
   });
 
+  test('when an agent is beside files of the user, then it is listed among them', async () => {
+    mkdirSync(out());
+    const mine = 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [ns.yaml]\n';
+    writeFileSync(join(out(), 'Kustomization'), mine);
+    await run('synth', 'agent', '--out', out());
+    expect(resources()).toEqual(['ns.yaml', 'agent.yaml']);
+  });
+
   test('when it is ordered for Argo CD, then the objects have waves', async () => {
     await run('synth', 'crds', '--ordering', 'argo-cd', '--out', out());
     expect(objects(read('crds.yaml'))[0]?.metadata.annotations).toMatchObject({ 'argocd.argoproj.io/sync-wave': '-3' });

@@ -51,7 +51,8 @@ export function argoCdOrder({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' 
     ? // Its definition may come with another Application, so a dry run may not know the kind yet.
       'SkipDryRunOnMissingResource=true'
     : kind === 'CustomResourceDefinition'
-      ? // Too large for the annotation of a client-side apply. Never removed by a sync: every registration would go, too.
+      ? // By the server, because schemas outgrow the annotation of a client-side apply. Never removed by a sync: every
+        // registration would go, too.
         'Delete=false,Prune=false,ServerSideApply=true'
       : undefined;
   return {
