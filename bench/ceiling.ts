@@ -45,10 +45,7 @@ export async function bareRegistrations(target: Target, count: number, workers: 
     const place = { namespace, registrationNamespace: answersNamespace, systemNamespace, contents: false };
     const scope = { request, cluster, ...place };
     const account = accountOf(scope);
-    await Promise.all([
-      ...grantRights(scope).map(({ type, object }) => hub.create(type, object)),
-      readers.allow(reader, answerName(request)),
-    ]);
+    await Promise.all(grantRights(scope).map(({ type, object }) => hub.create(type, object)));
     const status = clusterStatus(
       cluster,
       { namespace: account.namespace, registration: { state: 'granted' }, liveness: { state: 'never' } },
@@ -60,7 +57,7 @@ export async function bareRegistrations(target: Target, count: number, workers: 
       hub.patch(Clusters, { namespace: workspace, name }, { status }, asStatus),
     ]);
     const { type, object } = answer(scope, { token });
-    await hub.create(type, object);
+    await Promise.all([hub.create(type, object), readers.allow(reader, answerName(request))]);
     last = performance.now();
     const key = { namespace: workspace, name: request.metadata.name ?? '' };
     await hub.patch(ClusterRegistrations, key, { status: { clusterName: name, granted: true } }, asStatus);

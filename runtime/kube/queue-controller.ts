@@ -134,26 +134,32 @@ export class QueueController implements Controller {
       stop.abort(new Error(`the reconcile took longer than ${timeoutMs / 1000} s`));
     }, timeoutMs);
     const { signal } = stop;
-    const logger = this.#logger.child({ key });
+    let own: Logger | undefined;
+    const logger = (): Logger => (own ??= this.#logger.child({ key }));
     const started = performance.now();
     // In a promise of its own, so that a reconcile that throws before its first await is an error like any other.
     const running = Promise.resolve().then(() =>
-      this.#options.reconcile(key, { signal, logger, attempt: item.failures + 1 }),
+      this.#options.reconcile(key, {
+        signal,
+        // most reconciles log nothing
+        get logger() {
+          return logger();
+        },
+        attempt: item.failures + 1,
+      }),
     );
     const settled = running.then(
       (result) => this.#succeeded(queue, item, result ?? undefined),
-      (error: unknown) => this.#failed(queue, item, error, logger),
+      (error: unknown) => this.#failed(queue, item, error, logger()),
     );
-    const abandoned = new AbortController();
-    const ended = await Promise.race([settled.then(() => true), overdue(signal, abandoned.signal)]);
-    abandoned.abort();
+    const ended = await firstOf(settled, signal);
     clearTimeout(timer);
     this.#running.delete(stop);
     const labels = { controller: this.name };
     if (timedOut) this.#metrics?.counter(kubeMetrics.reconcileTimeouts).inc(labels);
     this.#metrics?.histogram(kubeMetrics.reconcileTime).observe(labels, (performance.now() - started) / 1000);
     if (ended) return true;
-    logger.error({ timeoutMs }, 'a reconcile ignores its signal; its worker goes on without it');
+    logger().error({ timeoutMs }, 'a reconcile ignores its signal; its worker goes on without it');
     void settled.then(() => queue.done(key));
     return false;
   }
@@ -186,9 +192,23 @@ export class QueueController implements Controller {
   }
 }
 
-/** Resolves to false when the signal has been aborted for `durations.reconcileAbandon`. */
-async function overdue(signal: AbortSignal, over: AbortSignal): Promise<false> {
-  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  await pause(durations.reconcileAbandon, over).catch(() => undefined);
-  return false;
+/**
+ * True when `settled` resolves; false when the signal was aborted and it has not for `durations.reconcileAbandon`. Made of
+ * plain callbacks: this runs for each reconcile, and an AbortController that is aborted costs more than most of them.
+ */
+async function firstOf(settled: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  let limit: NodeJS.Timeout | undefined;
+  let late: () => void = () => undefined;
+  try {
+    return await new Promise<boolean>((resolve, reject) => {
+      late = () => {
+        limit = setTimeout(() => resolve(false), durations.reconcileAbandon);
+      };
+      signal.addEventListener('abort', late, { once: true });
+      settled.then(() => resolve(true), reject);
+    });
+  } finally {
+    clearTimeout(limit);
+    signal.removeEventListener('abort', late);
+  }
 }

@@ -13,12 +13,20 @@ const largestAnswer = 256 * 1024 * 1024;
 export async function collect(response: IncomingMessage, server: string): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > largestAnswer) throw notKubernetes(server, 'sends an answer of more than 256 MiB');
-    chunks.push(chunk);
-  }
-  const body = Buffer.concat(chunks);
+  // by events: an iterator over the stream costs a burst as much as all its JSON
+  await new Promise<void>((resolve, reject) => {
+    response.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > largestAnswer) response.destroy(notKubernetes(server, 'sends an answer of more than 256 MiB'));
+      else chunks.push(chunk);
+    });
+    response.once('end', resolve);
+    response.once('error', reject);
+    response.once('close', () => {
+      if (!response.complete) reject(Object.assign(new Error('ended early'), { code: 'ECONNRESET' }));
+    });
+  });
+  const body = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
   if (response.headers['content-encoding'] !== 'gzip') return body.toString('utf8');
   const { gunzipSync } = await import('node:zlib');
   return gunzipSync(body, { maxOutputLength: largestAnswer }).toString('utf8');

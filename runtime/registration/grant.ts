@@ -13,32 +13,29 @@ import type { AccessCheck, GrantObject } from './types.ts';
 export interface GrantPlan {
   /** Waves of objects: those of one wave are made side by side, the next wave when all are there. */
   readonly rights: readonly (readonly GrantObject[])[];
-  /** Other work that must be done before the credential is published; runs beside the waves. */
-  readonly beside?: readonly (() => Promise<void>)[];
   /** Rights to prove before publishing. */
   readonly checks: readonly AccessCheck[];
   /** Obtains the credential; called when all rights are in place, beside the proof. */
   readonly issue: (signal?: AbortSignal) => Promise<Credential>;
   /** The object that carries the credential to the agent. */
   readonly publish: (credential: Credential) => GrantObject;
+  /** What lets the agent see that object; done beside its publication. */
+  readonly show?: readonly (() => Promise<void>)[];
 }
 
 /**
  * Carries out the plan; safe to repeat after any interruption: objects that are there are left alone, and an object
  * that was published is replaced by the credential of this run. Throws what the failing step threw; nothing was
- * published then.
+ * published before all rights were in place.
  */
 export async function carryOutGrant(client: KubeClient, plan: GrantPlan, options: EnsureOptions): Promise<void> {
-  const beside = Promise.all((plan.beside ?? []).map((work) => work()));
-  // waves may fail first; the failure of `beside` must not count as unhandled meanwhile
-  beside.catch(() => undefined);
   for (const wave of plan.rights) {
     await Promise.all(wave.map((entry) => ensureObject(client, entry, options)));
   }
-  await beside;
   const [credential] = await Promise.all([
     plan.issue(options.signal),
     verifyAccess(client, plan.checks, options.signal),
   ]);
-  await ensureObject(client, plan.publish(credential), options);
+  const shown = (plan.show ?? []).map((work) => work());
+  await Promise.all([ensureObject(client, plan.publish(credential), options), ...shown]);
 }

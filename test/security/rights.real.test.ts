@@ -367,9 +367,7 @@ describe('the hub itself', () => {
       'bind in kube-system',
       hubScope,
       () =>
-        write(
-          bind('kube-system', 'ClusterRole', grantRoles.hubNamespace, sa(systemNamespace, hubNames.serviceAccount)),
-        ),
+        write(bind('kube-system', 'ClusterRole', grantRoles.hubSource, sa(systemNamespace, hubNames.serviceAccount))),
     ],
     ['delete a namespace of others', hubNamespaces, () => hubItself.delete(Namespaces, { name: workspace })],
     ['make a workspace', hubNamespaces, () => write(namespaceOf('team-z', { 'muster.dev/workspace': 'true' }))],

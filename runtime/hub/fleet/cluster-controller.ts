@@ -37,13 +37,18 @@ export function createClusterController(context: HubContext, cleaners: readonly 
       slots.run((outside) => reconcileCluster(context, cleaners, key, outside, signal), signal),
   });
   needs(controller, caches.config, caches.tokens, caches.credentials, caches.readerRoles, caches.bindings);
-  controller.watch(caches.clusters, { predicate: (event) => noteHeartbeat(context, event) });
+  // what a registration works on is looked at when it has ended
+  const settled = (keys: readonly string[]): string[] => keys.filter((key) => !context.granting.has(key));
+  controller.watch(caches.clusters, {
+    predicate: (event) => noteHeartbeat(context, event),
+    map: ({ type, object }) => (type === 'deleted' ? [keyOf(object)] : settled([keyOf(object)])),
+  });
   // one that shares its clientID with another concerns both
   controller.watch(caches.clusters, {
     predicate: ({ type, object, previous }) => type !== 'updated' || object.spec?.clientID !== previous?.spec?.clientID,
-    map: ({ object }) => sharers(context, object),
+    map: ({ object }) => settled(sharers(context, object)),
   });
-  controller.watch(caches.namespaces, { map: ({ object }) => list(clusterOf(object)) });
+  controller.watch(caches.namespaces, { map: ({ object }) => settled(list(clusterOf(object))) });
   controller.watch(caches.requests, {
     predicate: ({ type, object, previous }) =>
       type === 'deleted' || object.status?.granted !== previous?.status?.granted,

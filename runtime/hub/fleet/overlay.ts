@@ -4,7 +4,6 @@
  */
 import type { KubeObject } from '../../../api/resource.ts';
 import { keyOf } from '../../../api/resource.ts';
-import { pause } from '../../kube/backoff.ts';
 import type { Cache } from '../../kube/cache.ts';
 
 export interface Overlay<T extends KubeObject> {
@@ -43,9 +42,14 @@ export function createOverlay<T extends KubeObject>(cache: Cache<T>): Overlay<T>
     },
     caughtUp: async (key, limitMs) => {
       if (!written.has(key)) return;
-      const limit = new AbortController();
-      const seen = new Promise<void>((resolve) => waiting.set(key, [...(waiting.get(key) ?? []), resolve]));
-      await Promise.race([seen, pause(limitMs, limit.signal)]).finally(() => limit.abort());
+      await new Promise<void>((resolve) => {
+        const limit = setTimeout(resolve, limitMs);
+        const seen = (): void => {
+          clearTimeout(limit);
+          resolve();
+        };
+        waiting.set(key, [...(waiting.get(key) ?? []), seen]);
+      });
     },
   };
 }

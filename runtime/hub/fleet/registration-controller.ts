@@ -57,7 +57,9 @@ function needsLook({ type, object, previous, initial }: CacheEvent<ClusterRegist
 }
 
 /** A heartbeat matters only where requests compete: the one that is in use replaces the others. */
-function mattersToRequests(context: HubContext, { type, object, previous }: CacheEvent<Cluster>): boolean {
+function mattersToRequests(context: HubContext, { type, object, previous, initial }: CacheEvent<Cluster>): boolean {
+  // one that a request is being given right now
+  if (type === 'added' && !initial && context.granting.has(keyOf(object))) return false;
   if (type !== 'updated' || previous === undefined) return true;
   const lock = (cluster: Cluster) => cluster.metadata.annotations?.[lockAnnotation];
   if (previous.spec?.clientID !== object.spec?.clientID || deletionChanged(previous, object)) return true;

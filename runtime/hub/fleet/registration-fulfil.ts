@@ -69,9 +69,6 @@ export async function grant(
       context.client,
       {
         rights: [grantRights(scope)],
-        beside: readersFor(context, request, cluster).map(
-          (reader) => () => context.readers.allow(reader, answerName(request)),
-        ),
         // our agent tries again where an original one gives up, so for ours the proof is not worth a request
         checks: isRotating(request) ? [] : grantChecks(scope),
         issue: async (issueSignal) => {
@@ -98,6 +95,10 @@ export async function grant(
           context.published.set(keyOf(request), Date.now());
           return answer(scope, credential);
         },
+        // not earlier: an agent that may look and finds nothing has asked in vain
+        show: readersFor(context, request, cluster).map(
+          (reader) => () => context.readers.allow(reader, answerName(request)),
+        ),
       },
       ensureOptions(signal, (object) => isManaged(object)),
     );

@@ -22,7 +22,13 @@ export function createRevocationController(context: HubContext): Controller {
       await revokeGrant(context, key, signal);
     },
   });
-  needs(controller, context.caches.namespaces, context.caches.credentials, context.caches.readerRoles, context.caches.bindings);
+  needs(
+    controller,
+    context.caches.namespaces,
+    context.caches.credentials,
+    context.caches.readerRoles,
+    context.caches.bindings,
+  );
   controller.watch(requests, {
     predicate: ({ type }) => type === 'deleted',
     map: ({ object }) => {
