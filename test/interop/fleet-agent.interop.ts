@@ -3,17 +3,17 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { labels } from '../../api/fleet/constants.ts';
 import { ClusterRegistrations, Clusters } from '../../api/fleet/kinds.ts';
 import { clusterNamespace } from '../../api/fleet/names.ts';
-import { ConfigMaps, Namespaces, Secrets } from '../../api/kubernetes/core.ts';
+import { ConfigMaps, Namespaces } from '../../api/kubernetes/core.ts';
 import { Deployments } from '../../api/kubernetes/workloads.ts';
 import { poll } from '../harness/index.ts';
 import {
   answerTo,
   ask,
   asToken,
-  cluster,
   clusterThat,
   condition,
   createToken,
+  declareImported,
   valuesOf,
   workspace,
 } from '../support/registering.ts';
@@ -27,7 +27,9 @@ import {
   expectAgentRights,
   expectRevoked,
   expectWireLayout,
+  gone,
   lastSeen,
+  oneRequest,
   requestsOf,
   seen,
 } from './sights.ts';
@@ -97,13 +99,7 @@ describe('by token', () => {
     const second = await credentialOf(edge, first);
     expectWireLayout(second, registered.metadata.name ?? '');
     await expectRevoked(first);
-    await poll(
-      async () => {
-        const left = await requestsOf(hub, 'two');
-        return left.length === 1 && left[0]?.metadata.uid !== old?.metadata.uid ? true : undefined;
-      },
-      { what: 'the old request to go' },
-    );
+    await oneRequest(hub, 'two', old);
   });
 
   test('is served when its chart is too old to name the token', async () => {
@@ -126,13 +122,7 @@ describe('by token', () => {
 describe('by kubeconfig', () => {
   test('runs in the manifests that our hub applies, and all goes with the Cluster', async () => {
     await hub.configure({ agentImage: 'rancher/fleet-agent:dev', agentCheckinInterval: '3s' });
-    await hub.admin.create(Secrets, {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { namespace: workspace, name: 'east-kubeconfig' },
-      data: { value: Buffer.from(edge.plane.kubeconfig).toString('base64') },
-    });
-    await hub.admin.create(Clusters, cluster('east', { kubeConfigSecret: 'east-kubeconfig' }));
+    await declareImported(hub, 'east', edge.plane.kubeconfig);
     await clusterThat(hub, 'east', (found) => condition(found, 'Imported')?.status === 'True', 'Imported');
     const deployment = await edge.client.get(Deployments, { namespace: systemNamespace, name: 'fleet-agent' });
     expect(deployment.spec.template).toMatchObject({ spec: { containers: [{ command: ['fleetagent'] }] } });
@@ -160,17 +150,11 @@ describe('by kubeconfig', () => {
 
     await hub.admin.delete(Clusters, { namespace: workspace, name: 'east' });
     const namespace = clusterNamespace(workspace, 'east');
-    await poll(async () => ((await hub.admin.find(Namespaces, { name: namespace })) ? undefined : true), {
-      what: 'the cluster namespace to go',
-    });
+    await gone(() => hub.admin.find(Namespaces, { name: namespace }), 'the cluster namespace');
     await expectRevoked(second);
     const left = (await hub.admin.list(ClusterRegistrations, { namespace: workspace })).items;
     expect(left.filter(({ spec }) => spec?.clientID === clientID)).toEqual([]);
-    await poll(
-      async () =>
-        (await edge.client.find(Deployments, { namespace: systemNamespace, name: 'fleet-agent' })) ? undefined : true,
-      { what: 'the agent to be removed' },
-    );
+    await gone(() => edge.client.find(Deployments, { namespace: systemNamespace, name: 'fleet-agent' }), 'the agent');
     expect(await edge.client.find(ConfigMaps, { namespace: systemNamespace, name: 'fleet-agent' })).toBeUndefined();
   });
 });
@@ -186,12 +170,7 @@ test('a Cluster that is deleted takes the credential of its agent along', async 
   await hub.admin.delete(Clusters, { namespace: workspace, name });
 
   await expectRevoked(credential);
-  await poll(async () => ((await hub.admin.find(Clusters, { namespace: workspace, name })) ? undefined : true), {
-    what: 'the Cluster to go',
-  });
-  await poll(
-    async () => ((await hub.admin.find(Namespaces, { name: clusterNamespace(workspace, name) })) ? undefined : true),
-    { what: 'the cluster namespace to go' },
-  );
+  await gone(() => hub.admin.find(Clusters, { namespace: workspace, name }), 'the Cluster');
+  await gone(() => hub.admin.find(Namespaces, { name: clusterNamespace(workspace, name) }), 'the cluster namespace');
   expect(await stays(() => requestsOf(hub, 'five'), 3_000)).toEqual([]);
 });

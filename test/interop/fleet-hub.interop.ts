@@ -3,13 +3,22 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { labels } from '../../api/fleet/constants.ts';
 import { Bundles, ClusterRegistrations, Clusters } from '../../api/fleet/kinds.ts';
 import { agentBundleName, clusterNamespace } from '../../api/fleet/names.ts';
-import { Namespaces, Secrets } from '../../api/kubernetes/core.ts';
+import { Namespaces } from '../../api/kubernetes/core.ts';
 import { poll } from '../harness/index.ts';
-import { cluster, createToken, valuesOf, workspace } from '../support/registering.ts';
+import { createToken, declareImported, valuesOf, workspace } from '../support/registering.ts';
 import { InteropEdge } from './edge.ts';
 import { startFleetHub } from './fleet-hub.ts';
 import type { FleetHub } from './fleet-hub.ts';
-import { credentialOf, expectRevoked, expectWireLayout, lastSeen, requestsOf, seen } from './sights.ts';
+import {
+  credentialOf,
+  expectRevoked,
+  expectWireLayout,
+  gone,
+  lastSeen,
+  oneRequest,
+  requestsOf,
+  seen,
+} from './sights.ts';
 
 let hub: FleetHub;
 let edge: InteropEdge;
@@ -26,10 +35,6 @@ afterEach(async ({ task }) => {
   if (task.result?.state === 'fail') console.error(edge.logs(), hub.logs());
   await edge.clean();
 });
-
-const gone = async (look: () => Promise<unknown>, what: string): Promise<void> => {
-  await poll(async () => ((await look()) === undefined ? true : undefined), { what: `${what} to go` });
-};
 
 describe('by token', () => {
   test('registers, reports, and comes back after a restart as the same', async () => {
@@ -73,21 +78,13 @@ describe('by token', () => {
     const second = await credentialOf(edge, first);
     expectWireLayout(second, registered.metadata.name ?? '');
     await expectRevoked(first);
-    await poll(async () => ((await requestsOf(hub, 'two')).length === 1 ? true : undefined), {
-      what: 'the old request to go',
-    });
+    await oneRequest(hub, 'two');
   });
 });
 
 test('by kubeconfig: runs in the manifests that the hub applies, is imported anew, and ends with the Cluster', async () => {
   const key = { namespace: workspace, name: 'east' };
-  await hub.admin.create(Secrets, {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { namespace: workspace, name: 'east-kubeconfig' },
-    data: { value: Buffer.from(edge.plane.kubeconfig).toString('base64') },
-  });
-  await hub.admin.create(Clusters, cluster('east', { kubeConfigSecret: 'east-kubeconfig' }));
+  await declareImported(hub, 'east', edge.plane.kubeconfig);
   edge.runDeployed('muster', { checkin: '3s' });
 
   const credential = await credentialOf(edge);
@@ -101,9 +98,7 @@ test('by kubeconfig: runs in the manifests that the hub applies, is imported ane
   const second = await credentialOf(edge, credential);
   await expectRevoked(credential);
   await seen(hub, clientID, lastSeen(registered));
-  await poll(async () => ((await requestsOf(hub, clientID)).length === 1 ? true : undefined), {
-    what: 'the old request to go',
-  });
+  await oneRequest(hub, clientID);
 
   await hub.admin.delete(Clusters, key);
   await gone(() => hub.admin.find(Clusters, key), 'the Cluster');

@@ -2,11 +2,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { certificatesOf } from '../../api/fleet/hub-address.ts';
 import { Clusters } from '../../api/fleet/kinds.ts';
-import { Secrets } from '../../api/kubernetes/core.ts';
 import { Deployments } from '../../api/kubernetes/workloads.ts';
 import { parseKubeconfig } from '../../runtime/kube/kubeconfig.ts';
 import { Authority, FaultProxy, poll } from '../harness/index.ts';
-import { cluster, workspace } from '../support/registering.ts';
+import { declareImported, workspace } from '../support/registering.ts';
 import { startRunningHub } from '../support/running-hub.ts';
 import type { RunningHub } from '../support/running-hub.ts';
 import { InteropEdge } from './edge.ts';
@@ -28,13 +27,7 @@ beforeAll(async () => {
   const [old = ''] = certificatesOf(hub.plane.ca);
   // strict: what it stores is the CA that the hub announces
   await hub.configure({ ...settings, agentTLSMode: 'strict', apiServerCA: base64(old) });
-  await hub.admin.create(Secrets, {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { namespace: workspace, name: 'follows-kubeconfig' },
-    data: { value: Buffer.from(edge.plane.kubeconfig).toString('base64') },
-  });
-  await hub.admin.create(Clusters, cluster('follows', { kubeConfigSecret: 'follows-kubeconfig' }));
+  await declareImported(hub, 'follows', edge.plane.kubeconfig);
   edge.runDeployed('fleet', { checkin: '2s' });
   await credentialOf(edge);
   clientID = (await hub.admin.get(Clusters, key)).spec?.clientID ?? '';

@@ -9,7 +9,6 @@ import { synthCrds, synthHub } from '../../components/fleet/index.ts';
 import { hubNames } from '../../components/fleet/names.ts';
 import { runHub } from '../../runtime/hub/fleet/hub.ts';
 import { createLogger } from '../../runtime/kube/logger.ts';
-import { poll } from '../harness/index.ts';
 import { applyAll } from '../support/hub-plane.ts';
 import { clusterThat, condition, createToken, valuesOf, workspace } from '../support/registering.ts';
 import type { AtHub } from '../support/registering.ts';
@@ -18,7 +17,7 @@ import { InteropEdge } from './edge.ts';
 import { startFleetHub } from './fleet-hub.ts';
 import type { FleetHub } from './fleet-hub.ts';
 import { systemNamespace } from './fleet-manifests.ts';
-import { credentialOf, expectRevoked, lastSeen, requestsOf, seen } from './sights.ts';
+import { credentialOf, expectRevoked, gone, lastSeen, requestsOf, seen } from './sights.ts';
 
 let hub: FleetHub;
 let edge: InteropEdge;
@@ -62,11 +61,8 @@ async function swap(): Promise<void> {
 
 async function expectRemoval(at: AtHub, name: string, credential: Secret): Promise<void> {
   await at.admin.delete(Clusters, { namespace: workspace, name });
-  await poll(async () => ((await at.admin.find(Clusters, { namespace: workspace, name })) ? undefined : true), {
-    what: 'the Cluster to go',
-  });
-  const namespace = { name: clusterNamespace(workspace, name) };
-  await poll(async () => ((await at.admin.find(Namespaces, namespace)) ? undefined : true), { what: 'its namespace' });
+  await gone(() => at.admin.find(Clusters, { namespace: workspace, name }), 'the Cluster');
+  await gone(() => at.admin.find(Namespaces, { name: clusterNamespace(workspace, name) }), 'its namespace');
   await expectRevoked(credential);
 }
 

@@ -12,6 +12,7 @@ import { workspace } from '../support/registering.ts';
 import { InteropEdge } from './edge.ts';
 import { startFleetHub } from './fleet-hub.ts';
 import type { FleetHub } from './fleet-hub.ts';
+import { gone } from './sights.ts';
 
 let hub: FleetHub;
 let edge: InteropEdge;
@@ -39,7 +40,7 @@ async function expectNothingLeft(name: string): Promise<void> {
   const kinds: readonly ResourceType[] = [Clusters, ClusterRegistrationTokens, ClusterRegistrations];
   for (const type of kinds) expect((await hub.admin.list(type)).items).toEqual([]);
   const namespace = { name: clusterNamespace(workspace, name) };
-  await poll(async () => ((await hub.admin.find(Namespaces, namespace)) ? undefined : true), { what: 'its namespace' });
+  await gone(() => hub.admin.find(Namespaces, namespace), 'its namespace');
   const secrets = await hub.admin.list(Secrets, { namespace: workspace });
   expect(secrets.items.map(({ metadata }) => metadata.name)).toEqual([]);
 }

@@ -16,6 +16,22 @@ import type { InteropEdge } from './edge.ts';
 /** Long enough for Fleet's agent: it polls every 2 s, and its first heartbeat comes 15 s after it has registered. */
 const limitMs = 120_000;
 
+/** Waits until there is nothing more to be seen. */
+export async function gone(look: () => Promise<unknown>, what: string): Promise<void> {
+  await poll(async () => ((await look()) === undefined ? true : undefined), { what: `${what} to go` });
+}
+
+/** Waits until an identity has one request, another one than `old` if that is given. */
+export async function oneRequest(hub: AtHub, clientID: string, old?: ClusterRegistration): Promise<void> {
+  const one = async (): Promise<true | undefined> => {
+    const [request, ...others] = await requestsOf(hub, clientID);
+    return request !== undefined && others.length === 0 && request.metadata.uid !== old?.metadata.uid
+      ? true
+      : undefined;
+  };
+  await poll(one, { what: `one request of ${clientID}` });
+}
+
 /** Requests of one identity. */
 export async function requestsOf(hub: AtHub, clientID: string): Promise<ClusterRegistration[]> {
   const { items } = await hub.admin.list(ClusterRegistrations, { namespace: workspace });

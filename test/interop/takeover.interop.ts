@@ -2,11 +2,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { Clusters } from '../../api/fleet/kinds.ts';
 import type { Secret } from '../../api/kubernetes/core.ts';
-import { Secrets } from '../../api/kubernetes/core.ts';
 import { Leases } from '../../api/kubernetes/workloads.ts';
 import { parseKubeconfig } from '../../runtime/kube/kubeconfig.ts';
 import { tokenEnd } from '../../runtime/registration/credential.ts';
-import { cluster, createToken, valuesOf, workspace } from '../support/registering.ts';
+import { createToken, declareImported, valuesOf, workspace } from '../support/registering.ts';
 import type { AtHub } from '../support/registering.ts';
 import { startRunningHub } from '../support/running-hub.ts';
 import type { RunningHub } from '../support/running-hub.ts';
@@ -73,13 +72,7 @@ test("at our hub, by kubeconfig: Fleet's image takes over from ours, with a cred
   ours ??= await startRunningHub('hub');
   const key = { namespace: workspace, name: 'swap' };
   await ours.configure({ agentImage: 'muster:test' });
-  await ours.admin.create(Secrets, {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { namespace: workspace, name: 'swap-kubeconfig' },
-    data: { value: Buffer.from(edge.plane.kubeconfig).toString('base64') },
-  });
-  await ours.admin.create(Clusters, cluster('swap', { kubeConfigSecret: 'swap-kubeconfig' }));
+  await declareImported(ours, 'swap', edge.plane.kubeconfig);
   const running = await edge.startAgent('muster', { checkin: '2s' });
   const first = await credentialOf(edge);
   const clientID = (await ours.admin.get(Clusters, key)).spec?.clientID ?? '';

@@ -89,6 +89,23 @@ export function cluster(name: string, spec: Cluster['spec'], metadata: Cluster['
   return { apiVersion, kind: 'Cluster', metadata: { name, namespace: workspace, ...metadata }, spec };
 }
 
+/** Declares a Cluster with a kubeconfig, in the Secret `NAME-kubeconfig`, as Cluster API would. */
+export async function declareImported(
+  hub: AtHub,
+  name: string,
+  kubeconfig: string,
+  spec: Cluster['spec'] = {},
+): Promise<void> {
+  const kubeConfigSecret = `${name}-kubeconfig`;
+  await hub.admin.create(Secrets, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { namespace: workspace, name: kubeConfigSecret },
+    data: { value: Buffer.from(kubeconfig).toString('base64') },
+  });
+  await hub.admin.create(Clusters, cluster(name, { ...spec, kubeConfigSecret }));
+}
+
 /** Waits until `look` likes a Cluster. */
 export async function clusterThat(
   hub: AtHub,

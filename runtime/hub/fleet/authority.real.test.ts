@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bootstrapSecretData } from '../../../api/fleet/bootstrap-values.ts';
 import { secretNames } from '../../../api/fleet/constants.ts';
 import { certificatesOf } from '../../../api/fleet/hub-address.ts';
-import { ClusterRegistrations, Clusters } from '../../../api/fleet/kinds.ts';
+import { ClusterRegistrations } from '../../../api/fleet/kinds.ts';
 import { Namespaces, Secrets } from '../../../api/kubernetes/core.ts';
 import { Authority, ControlPlane, poll } from '../../../test/harness/index.ts';
-import { cluster, clusterThat, condition, createToken } from '../../../test/support/registering.ts';
+import { clusterThat, condition, createToken, declareImported } from '../../../test/support/registering.ts';
 import { valuesOf, workspace } from '../../../test/support/registering.ts';
 import type { RunningHub } from '../../../test/support/running-hub.ts';
 import { startRunningHub, systemNamespace } from '../../../test/support/running-hub.ts';
@@ -50,10 +50,7 @@ beforeAll(async () => {
     metadata: { namespace: byToken, name: secretNames.bootstrap },
     data: bootstrapSecretData(values),
   });
-  const metadata = { name: 'east-kubeconfig', namespace: workspace };
-  const data = { value: Buffer.from(edge.kubeconfig).toString('base64') };
-  await hub.admin.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata, data });
-  await hub.admin.create(Clusters, cluster('east', { kubeConfigSecret: 'east-kubeconfig' }));
+  await declareImported(hub, 'east', edge.kubeconfig);
   await clusterThat(hub, 'east', (c) => condition(c, 'Imported')?.status === 'True', 'Imported');
   for (const namespace of [systemNamespace, byToken]) {
     // so rare that what follows does not happen by a heartbeat that was due anyway

@@ -1,8 +1,10 @@
 import { createServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
+import { rootCertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { finalizers, secretNames } from '../../../api/fleet/constants.ts';
+import { certificatesOf } from '../../../api/fleet/hub-address.ts';
 import { BundleDeployments, Bundles, ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts';
 import { agentBundleName, clusterNamespace } from '../../../api/fleet/names.ts';
 import { Namespaces, Nodes, Pods, Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
@@ -134,6 +136,20 @@ describe('a Cluster with a kubeconfig', () => {
     const after = await deployment();
     expect(after.metadata.uid).toBe(before.metadata.uid);
     expect(after.metadata.generation).toBe((before.metadata.generation ?? 0) + 1);
+  });
+
+  it('given an agent that has not registered yet, when the CA of the hub changes, then its bootstrap Secret has the new one, with the same token', async () => {
+    const bootstrap = async () => {
+      const found = await downstream.get(Secrets, { namespace: systemNamespace, name: secretNames.bootstrap });
+      const text = (key: string) => Buffer.from(found.data?.[key] ?? '', 'base64').toString();
+      return { token: text('token'), cas: certificatesOf(text('apiServerCA')) };
+    };
+    const before = await bootstrap();
+    const both = certificatesOf(hub.plane.ca, rootCertificates[0] ?? '');
+    await hub.configure({ apiServerCA: Buffer.from(both.join('\n')).toString('base64') });
+    await poll(async () => ((await bootstrap()).cas.length === 2 ? true : undefined), { what: 'the new CA' });
+    expect(await bootstrap()).toEqual({ token: before.token, cas: both });
+    await hub.configure({});
     await remove('west');
   });
 });
