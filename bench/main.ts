@@ -5,9 +5,10 @@ import { burst } from './burst.ts';
 import { type BenchOptions, parseOptions, usage } from './options.ts';
 import { pulumi } from './pulumi.ts';
 import { registration } from './registration.ts';
+import { rules } from './rules.ts';
 import { scale } from './scale.ts';
 
-const benchmarks = { registration, burst, scale, agent, pulumi } satisfies Record<BenchOptions['name'], unknown>;
+const benchmarks = { registration, burst, scale, agent, pulumi, rules } satisfies Record<BenchOptions['name'], unknown>;
 
 async function main(argv: readonly string[]): Promise<number> {
   let options: BenchOptions | undefined;

@@ -7,6 +7,7 @@ describe('parseOptions', () => {
       name: 'burst',
       count: 100,
       existing: 0,
+      broken: 50,
       clusters: [400, 1000],
       intervalMs: 900_000,
       runs: 5,

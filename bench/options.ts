@@ -8,8 +8,10 @@ export const usage = `Usage: npm run -s bench -- NAME [options]
   scale          a hub with many clusters: memory, bursts beside an empty hub, heartbeats, restart
   agent          memory, start and steady state of the agent
   pulumi         pulumi up and preview of registered clusters without a change
+  rules          clusters of Cluster API that come and go in one go, beside broken ones, with a restart of the hub
 
-  --count N      burst, scale: requests per run; pulumi: clusters (100)
+  --count N      burst, scale: requests per run; pulumi, rules: clusters (100)
+  --broken N     rules: broken sources beside them (50)
   --existing N   burst: clusters that are registered before the first run, not measured (0)
   --clusters N,… scale: numbers of registered clusters at which the hub is measured (400,1000)
   --interval N   scale: seconds between heartbeats of an agent (900)
@@ -21,12 +23,13 @@ export const usage = `Usage: npm run -s bench -- NAME [options]
   --json         accepted for clarity: the result is always one JSON object on standard output
 `;
 
-const names = ['registration', 'burst', 'scale', 'agent', 'pulumi'] as const;
+const names = ['registration', 'burst', 'scale', 'agent', 'pulumi', 'rules'] as const;
 
 export interface BenchOptions {
   readonly name: (typeof names)[number];
   readonly count: number;
   readonly existing: number;
+  readonly broken: number;
   /** Growing. */
   readonly clusters: readonly number[];
   readonly intervalMs: number;
@@ -46,6 +49,7 @@ export function parseOptions(argv: readonly string[]): BenchOptions | undefined 
     options: {
       count: { type: 'string', default: '100' },
       existing: { type: 'string', default: '0' },
+      broken: { type: 'string', default: '50' },
       clusters: { type: 'string', default: '400,1000' },
       interval: { type: 'string', default: '900' },
       runs: { type: 'string', default: '5' },
@@ -66,6 +70,7 @@ export function parseOptions(argv: readonly string[]): BenchOptions | undefined 
     name,
     count: number('count', values.count, 1),
     existing: number('existing', values.existing, 0),
+    broken: number('broken', values.broken, 0),
     clusters: growing(values.clusters),
     intervalMs: number('interval', values.interval, 1) * 1000,
     runs: number('runs', values.runs, 1),

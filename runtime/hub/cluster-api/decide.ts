@@ -107,7 +107,7 @@ function paused(mine: readonly Registered[], held: boolean, all: readonly Regist
 
 /** Registrations of a source that had this one's name before: they end as if it had been deleted, but without delay. */
 function endFormer(former: readonly Registered[], policyOf: Situation['policyOf']): Decision {
-  const kept = former.filter((each) => policyFor(each, policyOf).action === 'Keep');
+  const kept = former.filter((each) => each.stage !== 'detaching' && policyFor(each, policyOf).action === 'Keep');
   return {
     steps: [
       ...kept.map((each): Step => ({ do: 'keep', registered: each })),
