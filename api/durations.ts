@@ -35,6 +35,8 @@ export const durations = {
   agentRetryLast: 60_000,
   /** Longest pause before a broken watch for news of the hub is opened again: agents that lose their hub all do it then. */
   agentListenRetry: 30_000,
+  /** A hub that allows no watch is asked again this late: it may be upgraded, and one of Fleet never allows it. */
+  agentListenRefused: 3_600_000,
   /** An API server accepts tokens for ten seconds after their account is gone; asked sooner, it would say that all is well. */
   agentAccountGone: 12_000,
   /** A token that could not be renewed is tried again at least this often; a day's token has eight hours for it. */

@@ -5,13 +5,13 @@
 import { annotations } from '../../../api/fleet/constants.ts';
 import { durations } from '../../../api/durations.ts';
 import { ServiceAccounts } from '../../../api/kubernetes/core.ts';
-import { isApiError } from '../../kube/api-error.ts';
+import { isApiError, isForbidden } from '../../kube/api-error.ts';
 import { pause } from '../../kube/backoff.ts';
 import type { Link } from './connection.ts';
 import type { AgentContext } from './context.ts';
 import { readClaims, serviceAccountOf } from './jwt.ts';
 
-/** Wakes `context` for each news until `signal` aborts, or the hub does not let this agent listen. Never rejects. */
+/** Wakes `context` for each news until `signal` aborts. A hub that does not let it listen is asked once an hour. Never rejects. */
 export async function listen(context: AgentContext, link: Link, signal: AbortSignal): Promise<void> {
   const account = serviceAccountOf(readClaims(link.credential.config.token ?? ''));
   if (account === undefined) return;
@@ -21,9 +21,10 @@ export async function listen(context: AgentContext, link: Link, signal: AbortSig
       // The server ends watches after minutes; all of a fleet began at about the same time when it last started.
       await pause(Math.random() * durations.watchRetryLast, signal);
     } catch (error) {
-      if (signal.aborted || isApiError(error, 401, 403, 404)) return;
+      if (signal.aborted || isApiError(error, 401, 404)) return;
       context.logger.debug({ error, server: link.hub.server }, 'the watch for news of the hub broke');
-      await pause(Math.random() * durations.agentListenRetry, signal).catch(() => undefined);
+      const waitMs = isForbidden(error) ? durations.agentListenRefused : Math.random() * durations.agentListenRetry;
+      await pause(waitMs, signal).catch(() => undefined);
     }
   }
 }
