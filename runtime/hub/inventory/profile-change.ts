@@ -1,12 +1,20 @@
 /** What has to be written to bring a ClusterProfile into shape. Pure. */
 import { labels as fleetLabels, managedByMuster } from '../../../api/fleet/constants.ts';
+import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { clusterManager } from '../../../api/multicluster/constants.ts';
 import type { ClusterProfile } from '../../../api/multicluster/kinds.ts';
+import { annotations as marks } from '../../../api/muster/constants.ts';
+import { keyOf } from '../../../api/resource.ts';
 import { passedAnnotation } from './profile-view.ts';
 
 /** Whether a profile is this hub's to change and to delete. */
 export function isOurProfile({ metadata, spec }: ClusterProfile): boolean {
   return spec.clusterManager.name === clusterManager && metadata.labels?.[fleetLabels.managedBy] === managedByMuster;
+}
+
+/** Whether a rule made the Cluster of this very profile: then it is in the inventory already. */
+export function isSourceOf({ metadata }: Cluster, profile: ClusterProfile): boolean {
+  return !isOurProfile(profile) && metadata.annotations?.[marks.source] === `ClusterProfile/${keyOf(profile)}`;
 }
 
 /** A merge patch of everything but the status, `undefined` when nothing differs. What others put there stays. */

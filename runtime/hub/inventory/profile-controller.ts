@@ -21,9 +21,12 @@ import type { Overlay } from '../fleet/overlay.ts';
 import { createOverlay } from '../fleet/overlay.ts';
 import type { AccessReader } from './access-providers.ts';
 import { createAccessReader } from './access-providers.ts';
-import { isOurProfile } from './profile-change.ts';
+import { isOurProfile, isSourceOf } from './profile-change.ts';
 import { clearProfileFault, reportProfileFault } from './profile-report.ts';
 import { ForeignProfile, removeProfile, writeProfile } from './profile-write.ts';
+
+/** Tries before a refusal is told, some seconds: a kind that is being uninstalled takes no new objects, and soon is gone. */
+const alarmAfter = 7;
 
 /** What the controller's parts share. */
 export interface ProfileContext {
@@ -104,7 +107,7 @@ function told({ metadata, spec, status }: Cluster): unknown[] {
 async function reconcileProfile(
   context: ProfileContext,
   key: string,
-  { signal }: ReconcileContext,
+  { signal, attempt }: ReconcileContext,
 ): Promise<Result | void> {
   const { hub } = context;
   if (!context.installed()) return;
@@ -121,13 +124,15 @@ async function reconcileProfile(
   const registered = isTrue(cluster.status?.conditions as Condition[] | undefined, conditionTypes.registered);
   // once published it stays: a registration that is revoked is told by its condition
   if (!registered && (profile === undefined || !isOurProfile(profile))) return;
+  if (profile !== undefined && isSourceOf(cluster, profile)) return await clearProfileFault(hub, key, signal);
   try {
     await writeProfile(context, cluster, profile, signal);
   } catch (error) {
-    await reportProfileFault(hub, key, error, signal);
-    // its end is an event
-    if (error instanceof ForeignProfile) return;
-    throw error;
+    const foreign = error instanceof ForeignProfile;
+    if (foreign || attempt >= alarmAfter) await reportProfileFault(hub, key, error, signal);
+    // the end of a foreign one is an event
+    if (!foreign) throw error;
+    return;
   }
   await clearProfileFault(hub, key, signal);
 }

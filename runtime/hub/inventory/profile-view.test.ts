@@ -3,7 +3,7 @@ import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { clusterProfileDescriptor } from '../../../api/multicluster/cluster-profile.ts';
 import { violations } from '../../../api/validate.ts';
 import { difference } from '../fleet/status-writer.ts';
-import { isOurProfile, profileChange } from './profile-change.ts';
+import { isOurProfile, isSourceOf, profileChange } from './profile-change.ts';
 import { passedAnnotation, wantedProfile, wantedStatus } from './profile-view.ts';
 
 const then = '2026-01-01T00:00:00Z';
@@ -130,5 +130,15 @@ describe('what has to be written', () => {
     expect(isOurProfile(wanted)).toBe(true);
     expect(isOurProfile({ ...wanted, spec: { clusterManager: { name: 'other' } } })).toBe(false);
     expect(isOurProfile({ ...wanted, metadata: { name: 'east' } })).toBe(false);
+  });
+
+  it('given a profile that a rule made the Cluster of, then that is in the inventory already', () => {
+    const theirs = { ...wanted, spec: { clusterManager: { name: 'other' } } };
+    const made = cluster({ annotations: { 'muster.dev/source': 'ClusterProfile/fleet-default/east' } });
+    expect([isSourceOf(made, theirs), isSourceOf(made, wanted), isSourceOf(cluster(), theirs)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 });
