@@ -81,7 +81,7 @@ const configure = (argoCD: Partial<ArgoCDConfig> | undefined) =>
   hub.configure(argoCD === undefined ? {} : { inventory: { argoCD: { namespace: 'argocd', ...argoCD } } });
 
 export function describeArgoCD(start: () => InventoryWorld): void {
-  describe('Clusters for Argo CD', () => {
+  describe('Clusters for Argo CD', { timeout: 60_000 }, () => {
     beforeAll(async () => {
       world = start();
       ({ hub, downstream } = world);

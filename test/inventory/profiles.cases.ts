@@ -37,7 +37,7 @@ const is = (profile: ClusterProfile, type: string) =>
   profile.status?.conditions?.find((each) => each.type === type)?.status;
 
 export function describeProfiles(start: () => InventoryWorld): void {
-  describe('ClusterProfiles', () => {
+  describe('ClusterProfiles', { timeout: 60_000 }, () => {
     beforeAll(() => {
       world = start();
       ({ hub } = world);
