@@ -69,6 +69,22 @@ describe('bench', () => {
     });
   }, 240_000);
 
+  it('given agents on a hub that is there, then it is measured with each number of them', async () => {
+    const step = { perSecond: number, requestsPerRegistration: number, hubRssMb: number };
+    const size = ['--clusters', '2,4', '--count', '3', '--workers', '3'];
+    expect(await bench('scale', ...size)).toMatchObject({
+      benchmark: 'scale',
+      clusters: 4,
+      growth: { growth: number, emptyPerSecond: number, fullPerSecond: number },
+      steps: [
+        { clusters: 2, ...step },
+        { clusters: 4, ...step },
+      ],
+      heartbeat: { perSecond: number, otherWrites: number },
+      restart: null,
+    });
+  }, 240_000);
+
   it('given a registration each way, then each leg has its time', async () => {
     expect(await bench('registration')).toMatchObject({
       benchmark: 'registration',

@@ -2,6 +2,7 @@
  * What a registered agent is to its hub, without an edge: the agent's own functions, many of them in one process. Each
  * has connections of its own, which idle ones lose, as those of separate processes do.
  */
+import { durations } from '../api/durations.ts';
 import type { BootstrapValues } from '../api/fleet/bootstrap-values.ts';
 import { randomToken } from '../api/fleet/names.ts';
 import { ServiceAccounts } from '../api/kubernetes/core.ts';
@@ -72,10 +73,13 @@ export class SimulatedAgent {
   async keepListening(signal: AbortSignal): Promise<void> {
     const { namespace = '', name = '' } = serviceAccountOf(readClaims(this.#answer.token)) ?? {};
     const place = { namespace, fieldSelector: `metadata.name=${name}`, resourceVersion: '0', signal };
-    try {
-      for (;;) for await (const _ of this.#hub.watch(ServiceAccounts, place));
-    } catch (error) {
-      if (!isApiError(error, 401, 403, 404)) throw error;
+    for (;;) {
+      try {
+        for await (const _ of this.#hub.watch(ServiceAccounts, place));
+      } catch (error) {
+        if (signal.aborted || isApiError(error, 401, 403, 404)) return;
+      }
+      await pause(Math.random() * durations.watchRetryLast, signal);
     }
   }
 
