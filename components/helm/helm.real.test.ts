@@ -1,19 +1,19 @@
 /** The charts on a real control plane, by the real helm: installed, upgraded, removed; the same objects as plain manifests. */
 import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseAllDocuments, stringify } from 'yaml';
+import { stringify } from 'yaml';
 import type { KubeObject, ObjectKey } from '../../api/resource.ts';
 import { isNotFound } from '../../runtime/kube/api-error.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import { binary } from '../../test/harness/binaries.ts';
 import { ControlPlane, currentRun } from '../../test/harness/index.ts';
+import { meaning, sortedVariables, writeChart } from '../../test/support/helm-charts.ts';
 import { resourceTypeOf, synthAgent, synthCrds, synthHub } from '../fleet/index.ts';
 import type { AgentProps, HubProps } from '../fleet/index.ts';
 import { agentChart, crdsChart, hubChart } from './index.ts';
-import type { ChartFile } from './index.ts';
 
 const run = promisify(execFile);
 const ca = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
@@ -47,14 +47,6 @@ afterAll(async () => {
   await plane?.close();
 });
 
-function write(name: string, files: readonly ChartFile[]): string {
-  for (const { path, text } of files) {
-    const file = join(dir, name, path);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
-  }
-  return join(dir, name);
-}
 function valuesFile(values: object): string {
   const file = join(dir, 'values.yaml');
   writeFileSync(file, stringify(values), { mode: 0o600 });
@@ -81,25 +73,6 @@ async function stored(object: KubeObject): Promise<KubeObject | undefined> {
   }
 }
 
-/** Labels and annotations by which helm and the API server know an object say nothing about what it is. */
-function meaning({ metadata, ...rest }: KubeObject): unknown {
-  const { status: _status, ...object } = rest as Record<string, unknown>;
-  const others = (record: Readonly<Record<string, string>> | undefined) =>
-    Object.fromEntries(
-      Object.entries(record ?? {}).filter(
-        ([key]) =>
-          !/^(meta\.helm\.sh|helm\.sh|deployment\.kubernetes\.io)\/|managed-by$|kubernetes\.io\/metadata\.name/.test(
-            key,
-          ),
-      ),
-    );
-  const { name, namespace } = metadata;
-  return {
-    ...object,
-    metadata: { name, namespace, labels: others(metadata.labels), annotations: others(metadata.annotations) },
-  };
-}
-
 /**
  * What the API server makes of a manifest, asked without writing it, and under another name: what helm has written would be
  * merged with it otherwise. Definitions can have no other name, but no value changes them either.
@@ -113,15 +86,6 @@ async function asStored(object: KubeObject): Promise<unknown> {
   return meaning({ ...made, metadata: { ...made.metadata, name } });
 }
 
-/** Variables may come in any order, as nobody here refers to another. */
-function sortedVariables(object: unknown): unknown {
-  return JSON.parse(JSON.stringify(object), (key, value: unknown) =>
-    key === 'env' && Array.isArray(value)
-      ? [...(value as { name: string }[])].sort((a, b) => (a.name < b.name ? -1 : 1))
-      : value,
-  ) as unknown;
-}
-
 async function expectSame(objects: readonly KubeObject[]): Promise<void> {
   for (const object of objects) {
     const what = `${object.kind} ${object.metadata.namespace ?? ''}/${object.metadata.name ?? ''}`;
@@ -131,88 +95,6 @@ async function expectSame(objects: readonly KubeObject[]): Promise<void> {
       expect(sortedVariables(meaning(found)), what).toEqual(sortedVariables(await asStored(object)));
   }
 }
-
-/** What helm makes of a chart, without a cluster. */
-async function rendered(name: string, files: readonly ChartFile[], namespace: string): Promise<unknown[]> {
-  const text = await helm('template', 'release', write(name, files), '--namespace', namespace);
-  const objects = parseAllDocuments(text).map((document) => document.toJS() as KubeObject | null);
-  return comparable(objects.filter((object) => object !== null));
-}
-
-/** Sorted, with nothing that is helm's own. Lists of a pod's variables and tolerations have no order. */
-function comparable(objects: readonly KubeObject[]): unknown[] {
-  const texts = objects.map((object) => {
-    const plain = sortedVariables(meaning(object));
-    return JSON.stringify(plain, (key, value: unknown) => {
-      if (key === 'tolerations' && Array.isArray(value)) return value.map((each) => canonical(each)).sort();
-      return key === 'config' && typeof value === 'string' ? (JSON.parse(value) as unknown) : value;
-    });
-  });
-  return texts.map((text) => canonical(JSON.parse(text))).sort();
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, each: unknown) =>
-    typeof each === 'object' && each !== null && !Array.isArray(each)
-      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : each,
-  );
-}
-
-describe('given every setting that only muster synth has', () => {
-  const store = { secretStoreRef: { name: 'vault' }, remoteRef: { key: 'k' } };
-  const pod = {
-    hostNetwork: true,
-    replicas: 3,
-    tolerations: [{ key: 'edge', operator: 'Exists', tolerationSeconds: 60 }],
-    imagePullSecrets: ['b', { externalSecret: { ...store, name: 'a' } }],
-  };
-  const local = { namespace: 'fleet-local', agentNamespace: 'local-system', clusterLabels: { b: '1', a: '2' } };
-  const hubs: Record<string, HubProps> = {
-    'a hub with its own cluster and an inventory': {
-      ...hub,
-      ...pod,
-      envVars: [{ name: 'MUSTER_PROBE_BIND_ADDRESS', value: '127.0.0.1:9081' }, ...(hub.envVars ?? [])],
-      config: {
-        ...hub.config,
-        bootstrap: local,
-        inventory: { clusterProfiles: true, argoCD: { namespace: 'argocd' } },
-      },
-      workspaces: ['fleet-local', 'team-a'],
-    },
-  };
-  const agents: Record<string, AgentProps> = {
-    'an agent with everything': {
-      ...agent,
-      ...pod,
-      agentScope: 'x',
-      schedulingCustomization: { priorityClass: { value: 10 }, podDisruptionBudget: { maxUnavailable: '1' } },
-      agentTLSMode: 'strict',
-      garbageCollectionInterval: '30m',
-      redeployGeneration: 3,
-      deploysWorkloads: true,
-      affinity: { nodeAffinity: {} },
-      bootstrapSecret: { externalSecret: store },
-    },
-    'an agent of Fleet': { image: 'rancher/fleet-agent:v0.16.1', privateRepoURL: 'mirror.test' },
-  };
-
-  test.each(Object.entries(hubs))('when %s is rendered, then it is the plain manifests', async (name, props) => {
-    const system = 'mine-system';
-    const plain = synthHub({ ...props, namespace: system });
-    const made = plain.filter(({ kind, metadata }) => !isMadeByOthers(kind, metadata.name, system));
-    expect(await rendered(name, hubChart(props), system)).toEqual(comparable(made));
-  });
-
-  test.each(Object.entries(agents))('when %s is rendered, then it is the plain manifests', async (name, props) => {
-    const plain = synthAgent({ ...props, namespace: 'edge' });
-    const made = plain.filter(({ kind, metadata }) => !isMadeByOthers(kind, metadata.name, 'edge'));
-    expect(await rendered(name, agentChart(props), 'edge')).toEqual(comparable(made));
-  });
-
-  const isMadeByOthers = (kind: string, name: string | undefined, namespace: string) =>
-    (kind === 'Namespace' && name === namespace) || (kind === 'ServiceAccount' && name === 'default');
-});
 
 describe('given the charts of a hub', () => {
   const system = 'cattle-fleet-system';
@@ -224,12 +106,12 @@ describe('given the charts of a hub', () => {
     await helm(
       'install',
       'muster-crds',
-      write('crds', crdsChart(synthCrds())),
+      writeChart(join(dir, 'crds'), crdsChart(synthCrds())),
       '--namespace',
       system,
       '--create-namespace',
     );
-    await helm('install', ...release.slice(0, 1), write('hub', hubChart(hub)), ...release.slice(1));
+    await helm('install', ...release.slice(0, 1), writeChart(join(dir, 'hub'), hubChart(hub)), ...release.slice(1));
     await expectSame([...synthCrds(), ...plain(hub)]);
   });
 
@@ -295,7 +177,7 @@ describe('given the chart of an agent', () => {
   const plain = (props: AgentProps) => synthAgent(props).filter((object) => !isLeftOut(object));
 
   test('when installed with the values of a token, then the objects are those of the plain manifests', async () => {
-    const chart = write('agent', agentChart(agent));
+    const chart = writeChart(join(dir, 'agent'), agentChart(agent));
     const values = valuesFile({ ...token, internal: { systemNamespace: namespace } });
     await helm('install', 'muster-agent', chart, '--namespace', namespace, '--create-namespace', '--values', values);
     await expectSame(plain({ ...agent, namespace, bootstrap: token }));
