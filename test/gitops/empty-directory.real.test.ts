@@ -86,18 +86,14 @@ async function stored(folder: Folder): Promise<string[]> {
 }
 
 describe('an empty Git directory', () => {
-  it('holds the manifests after the first step, and the same bytes after the next', async () => {
+  it('holds the manifests after the first step', async () => {
     await repository.run(write);
     for (const folder of folders) {
       expect(readdirSync(repository.path(folder)).sort()).toEqual(['Kustomization', ...written[folder]]);
     }
     const [shown] = /(?<=^```yaml\n)[^]*?(?=^```$)/m.exec(readme) ?? [];
     expect(readFileSync(repository.path('hub/cluster-store-17.yaml'), 'utf8')).toBe(shown);
-    await repository.run('git add --all');
-
-    await repository.run(write);
-    expect(await repository.run('git diff')).toBe('');
-  }, 60_000);
+  }, 120_000);
 
   it('becomes a hub with two registered clusters', async () => {
     await repository.run(apply);
@@ -142,10 +138,10 @@ describe('an empty Git directory', () => {
     expect(west.metadata.labels).not.toHaveProperty('team');
   }, 120_000);
 
-  it('is as it was committed when the manifests are written once more', async () => {
+  it('is as it was committed when the manifests are written again', async () => {
     await repository.run(write);
     expect(await repository.status()).toBe('');
-  }, 60_000);
+  }, 120_000);
 
   it('holds no secret, in no commit', async () => {
     // Two administrators, the token of the stores and of east, a credential of each agent.

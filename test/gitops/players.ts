@@ -22,14 +22,14 @@ function typeOf({ kind }: KubeObject): ResourceType {
   return found;
 }
 
-/** Applies objects of one step in the order given, and resolves when all are healthy. */
-async function step(client: KubeClient, objects: readonly KubeObject[], wait: boolean): Promise<void> {
+/** Applies objects of one step in the order given, and resolves when those of the kinds in `waitFor` are healthy. */
+async function step(client: KubeClient, objects: readonly KubeObject[], waitFor: readonly string[]): Promise<void> {
   for (const object of objects) {
     await client.apply(typeOf(object), object, { fieldManager: 'gitops' }).catch((cause: unknown) => {
       throw new Error(`${object.kind} ${keyOf(object)} came too early`, { cause });
     });
   }
-  for (const object of wait ? objects : []) {
+  for (const object of objects.filter(({ kind }) => waitFor.includes(kind))) {
     const { name = '', namespace } = object.metadata;
     const key = namespace === undefined ? { name } : { namespace, name };
     await poll(async () => (isHealthy(await client.get(typeOf(object), key)) ? true : undefined), {
@@ -38,16 +38,16 @@ async function step(client: KubeClient, objects: readonly KubeObject[], wait: bo
   }
 }
 
-/** Kinds that say so; others are healthy when they are there. */
+/** Kinds that say whether they are healthy; others are when they are there. */
+const telling = ['CustomResourceDefinition', 'Deployment'];
+
 function isHealthy(object: KubeObject): boolean {
   const { spec, status } = object as KubeObject & {
     spec?: { replicas?: number };
     status?: { conditions?: Condition[]; availableReplicas?: number };
   };
-  if (object.kind === 'CustomResourceDefinition')
-    return findCondition(status?.conditions, 'Established')?.status === 'True';
   if (object.kind === 'Deployment') return status?.availableReplicas === spec?.replicas;
-  return true;
+  return findCondition(status?.conditions, 'Established')?.status === 'True';
 }
 
 /** Argo CD: sync phases and waves. Within a wave namespaces come first, then kinds of Kubernetes, then custom ones. */
@@ -56,7 +56,7 @@ export async function syncAsArgoCd(client: KubeClient, objects: readonly KubeObj
   const waves = [...new Set(objects.map(waveOf))].sort((a, b) => a - b);
   for (const wave of waves) {
     const members = objects.filter((object) => waveOf(object) === wave);
-    await step(client, members.toSorted(byArgoCdKind), true);
+    await step(client, members.toSorted(byArgoCdKind), telling);
   }
   return waves;
 }
@@ -85,16 +85,20 @@ function byArgoCdKind(a: KubeObject, b: KubeObject): number {
   return place(a) - place(b) || keyOf(a).localeCompare(keyOf(b));
 }
 
+const definitionKinds = ['CustomResourceDefinition'];
+
 /** What of a Kustomization of Flux decides the order. */
 export interface FluxKustomization extends KubeObject {
   readonly spec: {
     readonly path: string;
-    readonly wait?: boolean;
     readonly dependsOn?: readonly { readonly name: string }[];
   };
 }
 
-/** Flux: Kustomizations in the order of `dependsOn`; inside of one, definitions and namespaces first. */
+/**
+ * Flux: Kustomizations in the order of `dependsOn`; inside of one, definitions and namespaces first. It does not wait for
+ * workloads, so that an API server alone will do.
+ */
 export async function reconcileAsFlux(
   client: KubeClient,
   kustomizations: readonly FluxKustomization[],
@@ -107,10 +111,10 @@ export async function reconcileAsFlux(
     if (ready.length === 0) throw new Error(`nothing may start: ${left.map(keyOf).join(', ')}`);
     for (const { metadata, spec } of ready) {
       const objects = await objectsOf(spec.path);
-      const definitions = objects.filter(({ kind }) => ['CustomResourceDefinition', 'Namespace'].includes(kind));
+      const definitions = objects.filter(({ kind }) => [...definitionKinds, 'Namespace'].includes(kind));
       const rest = objects.filter((object) => !definitions.includes(object));
-      await step(client, definitions, true);
-      await step(client, rest, spec.wait ?? false);
+      await step(client, definitions, definitionKinds);
+      await step(client, rest, []);
       done.push(metadata.name ?? '');
     }
     left = left.filter((each) => !ready.includes(each));
