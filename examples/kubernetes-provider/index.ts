@@ -12,8 +12,10 @@ const config = new pulumi.Config();
 const image = config.get('image') ?? 'localhost/muster:dev';
 const hubKubeconfig = config.requireSecret('hubKubeconfig');
 
-const hubCluster = new k8s.Provider('hub', { kubeconfig: hubKubeconfig });
-const edgeCluster = new k8s.Provider('edge', { kubeconfig: config.requireSecret('edgeKubeconfig') });
+// Without these two the provider deletes a ConfigMap or Secret that has changed, and makes another.
+const mutable = { enableConfigMapMutable: true, enableSecretMutable: true };
+const hubCluster = new k8s.Provider('hub', { kubeconfig: hubKubeconfig, ...mutable });
+const edgeCluster = new k8s.Provider('edge', { kubeconfig: config.requireSecret('edgeKubeconfig'), ...mutable });
 
 const hub = new Hub(
   'hub',

@@ -59,12 +59,9 @@ export abstract class ObjectsComponent extends ComponentResource {
     const made: KubernetesObject[] = [];
     for (const stage of byStage(awaitReady ? manifests : manifests.map(withoutWait))) {
       const ofStage = stage.map((object) => {
-        const own = isKept(object) ? { retainOnDelete: true } : {};
-        return new KubernetesObject(
-          `${name}:${keyOf(keyOfOpen(object))}`,
-          object,
-          mergeOptions({ ...shared, ...own }, before),
-        );
+        const kept = isKept(object);
+        const own = mergeOptions(kept ? { ...shared, retainOnDelete: true } : shared, before);
+        return new KubernetesObject(`${name}:${keyOf(keyOfOpen(object))}`, kept ? takingOver(object) : object, own);
       });
       made.push(...ofStage);
       before = { dependsOn: ofStage };
@@ -94,10 +91,16 @@ function byStage(manifests: readonly OpenObject[]): OpenObject[][] {
 }
 
 /** The provider itself waits for Deployments, and would fail without this where nobody reports on their pods. */
-function withoutWait(object: OpenObject): OpenObject {
-  if (object.kind !== 'Deployment') return object;
+const withoutWait = (object: OpenObject): OpenObject =>
+  object.kind === 'Deployment' ? annotated(object, 'pulumi.com/skipAwait') : object;
+
+/** What is kept is found again later, with fields that an earlier release of this component has set: they are taken over. */
+const takingOver = (object: OpenObject): OpenObject => annotated(object, 'pulumi.com/patchForce');
+
+/** With one of the annotations by which the provider is told how to treat an object. */
+function annotated(object: OpenObject, name: string): OpenObject {
   const metadata = object.fields['metadata'] as KubeObject['metadata'];
-  const annotations = { ...metadata.annotations, 'pulumi.com/skipAwait': 'true' };
+  const annotations = { ...metadata.annotations, [name]: 'true' };
   return { ...object, fields: { ...object.fields, metadata: { ...metadata, annotations } } };
 }
 

@@ -8,14 +8,15 @@ const config = new pulumi.Config();
 /** Gives its text as an output that no preview knows. */
 class Later extends pulumi.dynamic.Resource {
   declare readonly text: pulumi.Output<string>;
-  constructor(name: string, of: pulumi.Input<string>) {
+  constructor(name: string, of: pulumi.Input<string>, options: pulumi.CustomResourceOptions = {}) {
     const create = (inputs: { of: string }) => Promise.resolve({ id: 'later', outs: { ...inputs, text: inputs.of } });
-    super({ create }, name, { of, text: undefined });
+    super({ create }, name, { of, text: undefined }, options);
   }
 }
 
+const asSecret = { additionalSecretOutputs: ['text'] };
 const provider = new k8s.Provider('edge', {
-  kubeconfig: pulumi.secret(new Later('kubeconfig', config.requireSecret('kubeconfig')).text),
+  kubeconfig: new Later('kubeconfig', config.requireSecret('kubeconfig'), asSecret).text,
 });
 const aliases = config.get('before') === undefined ? {} : { aliases: [{ name: config.require('before') }] };
 
@@ -33,7 +34,7 @@ const agent = new Agent(
   config.get('called') ?? 'edge',
   {
     image: new Later('image', 'example.test/muster:1').text,
-    values: pulumi.secret(new Later('values', config.requireSecret('values')).text),
+    values: new Later('values', config.requireSecret('values'), asSecret).text,
     checkinInterval: config.get('interval') ?? '15m',
     labels: { site: new Later('site', 'north').text, tier: 'edge' },
     agent: {
