@@ -88,6 +88,7 @@ describe('a source that goes', () => {
     expect(waiting.steps).toEqual([]);
     expect(waiting.againMs).toBe(59_000);
     expect(steps({ source: deleted, held: true })).toEqual(['release']);
+    expect(decide(situation({ source: deleted })).progress).toBeUndefined();
   });
 
   it('given that it cannot be detached, when its time is up, then it is let go all the same', () => {

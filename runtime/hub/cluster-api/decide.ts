@@ -153,8 +153,8 @@ function end({ source, held, registered, want, policyOf, nowMs }: Situation): De
     if (untilMs <= nowMs) steps.push({ do: 'release', overdue: left.some(({ delayed }) => !delayed) });
     else if (Number.isFinite(untilMs)) times.push(untilMs);
   }
-  const progress: Progress | undefined =
-    want === undefined || source === undefined ? undefined : { stage: 'detaching' };
+  // one that was let go is nobody's any more, however long its own end takes
+  const progress: Progress | undefined = want !== undefined && left.length > 0 ? { stage: 'detaching' } : undefined;
   return { steps, progress, ...(times.length === 0 ? {} : { againMs: Math.min(...times) - nowMs }) };
 }
 

@@ -162,7 +162,7 @@ describe('a hub that is away', () => {
 });
 
 describe('many clusters of Cluster API', () => {
-  const names = Array.from({ length: 60 }, (_, index) => `burst-${index}`);
+  const names = Array.from({ length: 24 }, (_, index) => `burst-${index}`);
 
   it('given that they come and go in one go, when the hub ends in the middle of both, then all are registered, then nothing is left', async () => {
     await installDefinition(hub.admin, clusterAPIDefinition('v1beta2', 'v1beta1'));
@@ -183,7 +183,7 @@ describe('many clusters of Cluster API', () => {
       'Ready',
       60_000,
     );
-    expect(done.status).toMatchObject({ matched: 60, registered: 60, failed: 0 });
+    expect(done.status).toMatchObject({ matched: 24, registered: 24, failed: 0 });
     expect(agents.failures).toEqual([]);
     const group = await hub.admin.get(ClusterGroups, { namespace: workspace, name: 'aws.sources-v1.34.1' });
     expect(group.metadata.labels?.['muster.dev/cluster-group']).toBe('aws.sources-v1.34.1');
@@ -191,7 +191,7 @@ describe('many clusters of Cluster API', () => {
     await Promise.all(names.map((name) => newer.delete(name)));
     const left = async () =>
       (await hub.admin.list(newer.type, { namespace: 'sources', labelSelector: 'of=burst' })).items;
-    await poll(async () => ((await left()).length < 60 || (await freed(left)) > 0 ? true : undefined), {
+    await poll(async () => ((await left()).length < 24 || (await freed(left)) > 0 ? true : undefined), {
       what: 'the first to be let go',
       limitMs: 60_000,
     });
