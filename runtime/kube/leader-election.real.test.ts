@@ -152,7 +152,7 @@ describe('leader election', () => {
     // given: a retry period longer than this test may take
     const account = { namespace: 'default', name: 'late' };
     const rbac = 'rbac.authorization.k8s.io';
-    const subjects = [{ kind: 'ServiceAccount', ...account }];
+    const subjects = [{ kind: 'ServiceAccount' as const, ...account }];
     await client.apply(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: account }, applied);
     const { token } = await client.createToken(account, { expirationSeconds: 3600 });
     const late = plane.clientFor(token);
@@ -167,7 +167,7 @@ describe('leader election', () => {
 
     // when
     const rules = [{ apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['*'] }];
-    const roleRef = { apiGroup: rbac, kind: 'Role', name: 'late' };
+    const roleRef = { apiGroup: rbac, kind: 'Role', name: 'late' } as const;
     const common = { apiVersion: `${rbac}/v1`, metadata: account };
     await client.apply(RoleBindings, { ...common, kind: 'RoleBinding', roleRef, subjects }, applied);
     await client.apply(Roles, { ...common, kind: 'Role', rules }, applied);
