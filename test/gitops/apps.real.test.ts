@@ -52,7 +52,7 @@ describe('gitops-cdk8s', () => {
         .map((name) => `dist/${name}.k8s.yaml\n`)
         .join(''),
     );
-  }, 60_000);
+  }, 240_000);
 
   it('becomes a hub with registered clusters, whose credentials come from elsewhere', async () => {
     const [, apply = '', see = ''] = blocks;
@@ -98,7 +98,7 @@ describe('gitops-imported', () => {
     const files = (await repository.run('git ls-files')).trim().split('\n');
     expect(files).toEqual(expect.arrayContaining(['main.ts', 'dist/fleet.k8s.yaml']));
     expect(files.filter((file) => /^(imports|build|crds)/.test(file))).toEqual([]);
-  }, 60_000);
+  }, 240_000);
 
   it('is taken and answered by the hub', async () => {
     const [, , apply = ''] = blocks;
@@ -114,7 +114,7 @@ describe('gitops-imported', () => {
     expect(imported).toMatchObject({ status: 'False', reason: 'KubeconfigSecretMissing' });
     const { spec } = await stage.hubAdmin.get(Clusters, { namespace: workspace, name: 'kiosk-1' });
     expect(spec?.clientID).toBe('kiosk-1');
-  }, 60_000);
+  }, 240_000);
 });
 
 /** The example's settings, for this machine: all that a team edits is this file. */

@@ -9,8 +9,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { objectSchema } from '../../api/crd.ts';
 import { maximalObjects } from '../../api/fleet/testdata/index.ts';
 import { fleetDescriptors } from '../../api/fleet/index.ts';
-import { musterDescriptors } from '../../api/muster/index.ts';
+import { musterDescriptors, registrationRuleDescriptor } from '../../api/muster/index.ts';
 import type { KubeObject, ResourceType } from '../../api/resource.ts';
+import { fieldPaths } from '../../api/structural-lint.ts';
 import { toYaml } from '../../components/yaml.ts';
 import { covers } from '../../runtime/kube/apply.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
@@ -112,13 +113,17 @@ describe.each([...fleetDescriptors, ...musterDescriptors].map((each) => [each.ki
       const untyped = [...types.interfaces]
         .filter(([name]) => name.startsWith(kind))
         .flatMap(([, all]) => [...all].filter(([, { type }]) => type === 'any').map(([wire]) => wire));
-      expect(untyped.filter((wire) => !['values', 'templateValues'].includes(wire))).toEqual([]);
+      expect(untyped.filter((wire) => !['values', 'templateValues', 'clusterAPI'].includes(wire))).toEqual([]);
     });
   },
 );
 
 describe('objects that a program makes with the imported classes', () => {
   it('say all that the wire can say', () => {
+    const paths = [...fieldPaths(objectSchema(registrationRuleDescriptor)).keys()].filter((path) =>
+      path.startsWith('.spec'),
+    );
+    expect(paths.filter((path) => !rules.some((rule) => reaches(rule, path)))).toEqual([]);
     expect(synthesized.map(nameOf).sort()).toEqual(objects.map(nameOf).sort());
     for (const object of objects) {
       const made = synthesized.find((each) => nameOf(each) === nameOf(object));
@@ -133,7 +138,7 @@ describe('objects that a program makes with the imported classes', () => {
     await run(`${apply} crds.yaml && ${established} && ${apply} every-kind.json`, { cwd: dir, env });
 
     for (const object of synthesized) expect(covers(await stored(object), object), nameOf(object)).toBe(true);
-  });
+  }, 120_000);
 
   it('are the same when they come as the YAML of muster synth', async () => {
     writeFileSync(join(dir, 'every-kind.yaml'), toYaml(objects.map(declared)));
@@ -143,7 +148,7 @@ describe('objects that a program makes with the imported classes', () => {
     for (const object of objects.map(declared)) {
       expect(covers(await stored(object), object), nameOf(object)).toBe(true);
     }
-  });
+  }, 120_000);
 });
 
 async function stored(object: KubeObject): Promise<KubeObject> {
@@ -158,4 +163,18 @@ function withoutNulls(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).filter(([, each]) => each !== null && each !== undefined);
   return Object.fromEntries(entries.map(([key, each]) => [key, withoutNulls(each)]));
+}
+
+/** Whether a value has something at a path such as `.spec.list[].map{}`. */
+function reaches(value: unknown, path: string): boolean {
+  const steps = path.match(/\.[^.[{]+|\[\]|\{\}/g) ?? [];
+  const ends = steps.reduce<unknown[]>(
+    (all, step) =>
+      all.flatMap((at) => {
+        const record = (at ?? {}) as Record<string, unknown>;
+        return step.startsWith('.') ? [record[step.slice(1)]] : Object.values(record);
+      }),
+    [value],
+  );
+  return ends.some((end) => end !== undefined);
 }

@@ -133,7 +133,7 @@ describe('an empty Git directory', () => {
     await clusterAPI.provision('west', stage.edge.plane.kubeconfig, { labels: { env: 'test', team: 'a' } });
     await repository.run(openNamespace);
 
-    const west = await clusterThat({ admin }, 'west', isReady, 'Ready', 60_000);
+    const west = await clusterThat({ admin }, 'west', isReady, 'Ready', 90_000);
     expect(west.metadata.labels).toMatchObject({ env: 'test' });
     expect(west.metadata.labels).not.toHaveProperty('team');
   }, 120_000);

@@ -32,6 +32,7 @@ const everything: Omit<RegistrationRule['spec'], 'source'> = {
       hostNetwork: true,
       privateRepoURL: 'registry.example/mirror',
     },
+    token: { ttl: '12h' },
     groups: { by: 'Topology' },
   },
   onSourceDeleted: { action: 'Keep', delay: '5m', timeout: '90s' },
