@@ -1,10 +1,19 @@
 /** The part of the hub's configuration that says where clusters are published beside the hub: key `inventory`. */
 import { parseGoDuration } from '../duration.ts';
 import { isDnsLabel } from '../kubernetes/names.ts';
-import type { LabelSelector } from '../kubernetes/label-selector.ts';
 import { isLabelKey, isLabelValue } from '../labels.ts';
 import type { Reader } from './config-reader.ts';
 import { readFlag } from './config-reader.ts';
+
+/** A label selector; written out, as the schema's own type would bring zod into the types of every program. */
+export interface ClusterLabels {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
+}
 
 export interface InventoryConfig {
   /** Publish each registered Cluster as a ClusterProfile, where that kind is installed. Default: true. */
@@ -17,7 +26,7 @@ export interface ArgoCDConfig {
   /** Namespace of Argo CD. Required. */
   readonly namespace: string;
   /** Only Clusters with these labels. Default: all that the hub has a kubeconfig of. */
-  readonly selector?: LabelSelector;
+  readonly selector?: ClusterLabels;
   /** Namespaces downstream that Argo CD may work in; made when they are not there. Default: the whole cluster. */
   readonly namespaces?: readonly string[];
   /** ClusterRole downstream that Argo CD is bound to. Default: `edit` in `namespaces`, else `view` in the whole cluster. */
