@@ -10,6 +10,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Deadline of one attempt in milliseconds. Default: `durations.requestTimeout`. */
   readonly timeoutMs?: number;
+  /** Sent over a connection of its own, so that it never waits behind a burst of other calls. Default: false. */
+  readonly urgent?: boolean;
 }
 
 export interface ListOptions extends CallOptions {

@@ -2,7 +2,8 @@
  * Connection pools of one cluster, on Node's own https.Agent. Chosen over undici 7 by measurement (Node 24.21, bundled,
  * three requests on one connection, then idle): resident 50.7 against 79.7 MB (a bare process: 42.7), anonymous 12
  * against 31 MB, start to third answer 109 against 309 ms. undici loads its HTTP parser as WebAssembly and 0.5 MB of
- * script; Node's parser is there already. Watches get a pool of their own, so that they never take a call's connection.
+ * script; Node's parser is there already. Watches get a pool of their own, so that they never take a call's connection,
+ * and so do renewals of a lease, which a burst of calls would hold up until it is lost.
  */
 import { Agent as HttpAgent } from 'node:http';
 import type { AgentOptions } from 'node:https';
@@ -15,7 +16,7 @@ import type { ClientConfig } from './client-config.ts';
 import type { Credential } from './credentials.ts';
 import { connectThrough, proxyFor } from './proxy.ts';
 
-type Purpose = 'call' | 'watch';
+type Purpose = 'call' | 'watch' | 'urgent';
 
 export interface Connections {
   /** The pool for this purpose. A new client certificate (of an exec plugin) gets new pools. */

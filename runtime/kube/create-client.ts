@@ -129,6 +129,7 @@ function caller(transport: Transport): Call {
       ...(request.contentType === undefined ? {} : { contentType: contentTypes[request.contentType] }),
       ...(options.signal === undefined ? {} : { signal: options.signal }),
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+      ...(options.urgent === true ? { urgent: true } : {}),
       idempotent: request.idempotent ?? (method !== 'POST' && request.contentType !== 'json'),
     });
     return decode(response, transport.server, `${method} ${path}`) as R;

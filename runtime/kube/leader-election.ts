@@ -153,6 +153,7 @@ class LeaseElector implements LeaderElector {
   async #try(timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
     const call = {
       timeoutMs,
+      urgent: true,
       signal: AbortSignal.any([AbortSignal.timeout(Math.ceil(timeoutMs)), ...(signal ? [signal] : [])]),
     };
     const { namespace, name, identity } = this.#options;
@@ -236,7 +237,7 @@ class LeaseElector implements LeaderElector {
       spec: { ...spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime: microTime() },
     };
     try {
-      await this.#client.replace(Leases, released, { timeoutMs: this.#options.retryMs });
+      await this.#client.replace(Leases, released, { timeoutMs: this.#options.retryMs, urgent: true });
       this.#logger.info({}, 'the lease is released');
     } catch (error) {
       this.#logger.warn({ reason: (error as Error).message }, 'cannot release the lease');

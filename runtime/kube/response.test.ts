@@ -46,6 +46,35 @@ async function failureOf(client: KubeClient): Promise<Error> {
   return error;
 }
 
+describe('a call', () => {
+  it('that is urgent does not wait behind others for a connection', async () => {
+    const held: (() => void)[] = [];
+    const arrived: string[] = [];
+    const client = await serving(
+      (request, response) => {
+        const path = request.url ?? '';
+        arrived.push(path);
+        const answer = (): void => {
+          response.writeHead(200, { 'content-type': 'application/json' });
+          response.end('{}');
+        };
+        if (path === '/urgent') answer();
+        else held.push(answer);
+      },
+      { maxConnections: 1 },
+    );
+    const slow = [client.raw('/one'), client.raw('/two')];
+    await client.raw('/urgent', { urgent: true });
+    expect(arrived).not.toContain('/two');
+    while (arrived.length < 3) {
+      held.shift()?.();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    held.shift()?.();
+    await Promise.all(slow);
+  });
+});
+
 describe('an answer', () => {
   it.each([
     ['a web page', 200, 'text/html', '<html>log in</html>', 'NOT_KUBERNETES'],

@@ -31,6 +31,8 @@ export interface TransportRequest {
   readonly signal?: AbortSignal;
   /** Deadline of one attempt. Default: `durations.requestTimeout`. */
   readonly timeoutMs?: number;
+  /** Waits for no connection of the pool. Default: false. */
+  readonly urgent?: boolean;
   /** Sending it twice does no harm, so it is sent again after a reset. */
   readonly idempotent: boolean;
 }
@@ -74,7 +76,7 @@ export function createTransport(config: ClientConfig, options: TransportOptions 
     const started = performance.now();
     let code = '<error>';
     try {
-      const agent = connections.agent(stream ? 'watch' : 'call', credential);
+      const agent = connections.agent(stream ? 'watch' : request.urgent === true ? 'urgent' : 'call', credential);
       const answer = await attempt({
         ...request,
         url,
