@@ -34,6 +34,8 @@ describe('given the rights of the hub, when the API server is asked', () => {
     ['list', '/secrets', system],
     ['create', '/namespaces'],
     ['patch', 'fleet.cattle.io/clusters', 'team-a', 'a'],
+    // which: policy muster-hub-deletions
+    ['delete', 'fleet.cattle.io/clusters', workspace, 'a'],
   ];
   const denied: typeof allowed = [
     ['bind', 'rbac.authorization.k8s.io/clusterroles', '', 'cluster-admin'],
@@ -46,7 +48,6 @@ describe('given the rights of the hub, when the API server is asked', () => {
     ['list', '/secrets'],
     ['list', '/secrets', own],
     ['create', '/secrets', system],
-    ['delete', 'fleet.cattle.io/clusters', workspace, 'a'],
     ['create', 'apps/deployments', system],
     ['create', '/pods', workspace],
     ['impersonate', '/users'],

@@ -122,7 +122,7 @@ export class PlayedClusterAPI {
   }
 
   /** Resolves when the object is gone. */
-  async gone(name: string, limitMs = 20_000): Promise<void> {
+  async gone(name: string, limitMs = 60_000): Promise<void> {
     const isGone = async (): Promise<true | undefined> => ((await this.find(name)) === undefined ? true : undefined);
     await poll(isGone, { what: `${name} to be gone`, limitMs });
   }
@@ -164,7 +164,7 @@ export async function ruleThat(
   name: string,
   look: (rule: RegistrationRule) => boolean,
   what: string,
-  limitMs = 20_000,
+  limitMs = 60_000,
 ): Promise<RegistrationRule> {
   let seen: RegistrationRule | undefined;
   const liked = async (): Promise<RegistrationRule | undefined> => {

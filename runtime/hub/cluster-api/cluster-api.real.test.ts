@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ClusterGroups, Clusters } from '../../../api/fleet/kinds.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { RegistrationRules } from '../../../api/muster/kinds.ts';
+import { Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
+import { RoleBindings, Roles } from '../../../api/kubernetes/rbac.ts';
 import type { RegistrationRule, RegistrationRuleSpec } from '../../../api/muster/kinds.ts';
 import { poll } from '../../../test/harness/index.ts';
 import {
@@ -20,7 +22,7 @@ import { shortKubeconfig, startSmallEdges } from '../../../test/support/small-ed
 import { clusterAPIDefinition } from './testdata/definitions.ts';
 
 // the machine may be busy with other tests
-vi.setConfig({ testTimeout: 90_000, maxConcurrency: 20 });
+vi.setConfig({ testTimeout: 180_000, maxConcurrency: 6 });
 
 let hub: RunningHub;
 let edges: SmallEdges;
@@ -48,9 +50,10 @@ const rule = (name: string, spec: Partial<RegistrationRuleSpec> = {}, sources = 
   });
 const removeRule = (name: string) => hub.admin.delete(RegistrationRules, { name });
 const find = (name: string): Promise<Cluster | undefined> => hub.admin.find(Clusters, { namespace: workspace, name });
-const imported = (name: string) =>
-  clusterThat(hub, name, (c) => condition(c, 'Imported')?.status === 'True', 'Imported');
-const endOf = (name: string, limitMs = 20_000) =>
+const clusterOf = (name: string, look: (cluster: Cluster) => boolean, what: string) =>
+  clusterThat(hub, name, look, what, 60_000);
+const imported = (name: string) => clusterOf(name, (c) => condition(c, 'Imported')?.status === 'True', 'Imported');
+const endOf = (name: string, limitMs = 60_000) =>
   poll(async () => ((await find(name)) === undefined ? true : undefined), {
     what: `the end of Cluster ${name}`,
     limitMs,
@@ -192,12 +195,12 @@ describe.concurrent('a registered cluster', () => {
     await provision('napping', 'pausing');
     await imported('napping');
     await capi.patch('napping', { spec: { paused: true } });
-    await clusterThat(hub, 'napping', (c) => c.spec?.paused === true, 'paused');
+    await clusterOf('napping', (c) => c.spec?.paused === true, 'paused');
     await hub.admin.patch(RegistrationRules, { name: 'pausing' }, { spec: settings(true) }, { type: 'merge' });
     await ruleThat(hub.admin, 'pausing', (r) => r.status?.observedGeneration === 2, 'looked at');
     expect((await find('napping'))?.spec?.hostNetwork).toBeUndefined();
     await capi.patch('napping', { spec: { paused: false } });
-    const resumed = await clusterThat(hub, 'napping', (c) => c.spec?.hostNetwork === true && !c.spec.paused, 'resumed');
+    const resumed = await clusterOf('napping', (c) => c.spec?.hostNetwork === true && !c.spec.paused, 'resumed');
     expect(resumed.metadata.annotations).not.toHaveProperty('muster.dev/source-paused');
   });
 
@@ -213,7 +216,7 @@ describe.concurrent('a registered cluster', () => {
     );
     await capi.patch('marked', { metadata: { labels: { zone: null } } });
     const look = (c: Cluster) => c.metadata.labels?.['env'] === 'test' && !('zone' in c.metadata.labels);
-    const changed = await clusterThat(hub, 'marked', look, 'the labels of its source');
+    const changed = await clusterOf('marked', look, 'the labels of its source');
     expect(changed.metadata.labels).toMatchObject({ mine: 'yes' });
   });
 
@@ -280,7 +283,7 @@ describe.concurrent('rules that change', () => {
     await overlaps('high', 'goes before rule low for 1');
     await overlaps('low', 'gives way to rule high for 1');
     await removeRule('high');
-    const second = await clusterThat(hub, 'shared', (c) => c.metadata.labels?.['by'] === 'low', 'taken over');
+    const second = await clusterOf('shared', (c) => c.metadata.labels?.['by'] === 'low', 'taken over');
     expect(second.metadata.uid).toBe(first.metadata.uid);
     expect(second.metadata.annotations?.['muster.dev/rule']).toBe('low');
     await ruleThat(hub.admin, 'low', (r) => r.status?.conditions?.length === 1 && r.status.matched === 1, 'alone');
@@ -349,7 +352,7 @@ describe.concurrent('names', () => {
     expect((await find('the-one'))?.metadata.annotations?.['muster.dev/source']).toBe('Cluster/capi/first');
     await remove('first');
     const look = (c: Cluster) => c.metadata.annotations?.['muster.dev/source'] === 'Cluster/capi/second';
-    await clusterThat(hub, 'the-one', look, 'given to the second');
+    await clusterOf('the-one', look, 'given to the second');
   });
 
   it('given a template that makes no name, when corrected, then it was told and is done', async () => {
@@ -371,7 +374,7 @@ describe.concurrent('names', () => {
     await capi.gone('reborn');
     await provision('reborn', 'again');
     const look = (c: Cluster) => c.metadata.uid !== first.metadata.uid && condition(c, 'Imported')?.status === 'True';
-    const second = await clusterThat(hub, 'reborn', look, 'registered anew');
+    const second = await clusterOf('reborn', look, 'registered anew');
     expect(second.metadata.annotations?.['muster.dev/source-uid']).toBe((await capi.find('reborn'))?.metadata.uid);
   });
 });
@@ -397,5 +400,69 @@ describe.concurrent('namespaces', () => {
     await ruleThat(hub.admin, 'far', (r) => r.status?.conditions?.[0]?.reason === 'WorkspaceNotOpen', 'told');
     await createNamespace(hub.admin, 'elsewhere', { 'muster.dev/workspace': 'true' });
     await poll(() => (hasAgent('away') ? true : undefined), { what: 'the agent' });
+  });
+});
+
+describe.concurrent('what limits rules', () => {
+  const source = { 'muster.dev/source': 'Cluster/capi/x', 'muster.dev/kubeconfig': 'capi/x-kubeconfig/value' };
+
+  it('given who may write Clusters, when he says that a rule made one, then a policy refuses; who may write rules can', async () => {
+    const metadata = { name: 'writer', namespace: workspace };
+    await hub.admin.apply(
+      ServiceAccounts,
+      { apiVersion: 'v1', kind: 'ServiceAccount', metadata },
+      { fieldManager: 'test' },
+    );
+    const rules = [{ apiGroups: ['fleet.cattle.io'], resources: ['clusters'], verbs: ['create', 'patch', 'get'] }];
+    const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata, rules };
+    await hub.admin.apply(Roles, role, { fieldManager: 'test' });
+    const subjects = [{ kind: 'ServiceAccount', ...metadata }];
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'writer' };
+    const binding = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', metadata, subjects, roleRef };
+    await hub.admin.apply(RoleBindings, binding, { fieldManager: 'test' });
+    const writer = await hub.as(metadata);
+    const mine = cluster('mine', { kubeConfigSecret: 'x-kubeconfig', kubeConfigSecretNamespace: 'capi' });
+    const forged = { ...mine, metadata: { ...mine.metadata, annotations: source } };
+    await expect(writer.create(Clusters, forged)).rejects.toThrow('muster-source-marks');
+    await writer.create(Clusters, mine);
+    const key = { namespace: workspace, name: 'mine' };
+    const mark = { metadata: { annotations: source } };
+    await expect(writer.patch(Clusters, key, mark, { type: 'merge' })).rejects.toThrow('muster-source-marks');
+    await clusterOf('mine', (c) => condition(c, 'Imported')?.reason === 'KubeconfigNamespaceRefused', 'refused');
+    await hub.admin.create(Clusters, { ...forged, metadata: { ...forged.metadata, name: 'restored' } });
+    const taken = { metadata: { annotations: { 'muster.dev/source': null, other: 'x' } } };
+    await writer.patch(Clusters, { namespace: workspace, name: 'restored' }, taken, { type: 'merge' });
+  });
+
+  it('given the hub itself, when it does more than its part to sources or Clusters, then policies refuse', async () => {
+    await capi.create('untouched');
+    await capi.kubeconfig('untouched', 'x');
+    const merge = { type: 'merge' } as const;
+    const key = { namespace: 'capi', name: 'untouched' };
+    const hold = { metadata: { finalizers: ['cluster.cluster.x-k8s.io', finalizer] } };
+    await hub.hub.patch(capi.type, key, hold, merge);
+    for (const patch of [
+      { spec: { paused: true } },
+      { metadata: { labels: { x: 'y' } } },
+      { metadata: { finalizers: [finalizer] } },
+    ]) {
+      await expect(hub.hub.patch(capi.type, key, patch, merge)).rejects.toThrow('muster-hub-sources');
+    }
+    const secret = { namespace: 'capi', name: 'untouched-kubeconfig' };
+    await expect(hub.hub.patch(Secrets, secret, { data: { value: 'b3RoZXI=' } }, merge)).rejects.toThrow(
+      'muster-hub-sources',
+    );
+    await expect(hub.hub.delete(Secrets, secret)).rejects.toThrow('forbidden');
+    await hub.admin.create(Clusters, cluster('by-hand', { clientID: 'by-hand' }));
+    const byHand = { namespace: workspace, name: 'by-hand' };
+    await expect(hub.hub.delete(Clusters, byHand)).rejects.toThrow('muster-hub-deletions');
+    const more = {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata: { name: 'more', namespace: 'capi' },
+      subjects: [{ kind: 'ServiceAccount', name: 'muster-hub', namespace: 'cattle-fleet-system' }],
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'muster-hub-namespace' },
+    };
+    await expect(hub.hub.create(RoleBindings, more)).rejects.toThrow('muster-hub-bindings');
   });
 });
