@@ -1,7 +1,7 @@
 /** Where the real programs are: `tools/` finds or builds them; each is looked for once per test process. */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { ensureTools } from '../../tools/index.ts';
+import { ensureTools, ToolError } from '../../tools/index.ts';
 import type { ToolName } from '../../tools/index.ts';
 
 const found = new Map<ToolName, Promise<string>>();
@@ -15,6 +15,20 @@ export function binary(name: ToolName): Promise<string> {
   const known = found.get(name) ?? ensureTools([name]).then((tools) => tools[name].path);
   found.set(name, known);
   return known;
+}
+
+/**
+ * Why this machine cannot make a program, when it has too little memory for that: tests of it are skipped then and say
+ * so. Any other failure is one.
+ */
+export async function lackedFor(name: ToolName): Promise<string | undefined> {
+  try {
+    await binary(name);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ToolError && error.code === 'NOT_ENOUGH_MEMORY') return error.describe();
+    throw error;
+  }
 }
 
 /** The path of a program of the operating system, or undefined; nothing is installed. */

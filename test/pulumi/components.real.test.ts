@@ -9,13 +9,15 @@ import { hubNames } from '../../components/fleet/index.ts';
 import { conditionTypes, isTrue } from '../../api/conditions.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import { pulumiEnvironment } from '../../tools/index.ts';
+import { lackedFor } from '../harness/binaries.ts';
 import { takeInventory, leftOver } from '../harness/inventory.ts';
 import { startLocalCluster } from '../harness/local-cluster.ts';
 import type { LocalCluster } from '../harness/local-cluster.ts';
 import { PulumiEngine } from '../harness/pulumi-engine.ts';
 
 // Where the provider of @pulumi/kubernetes was never built, it is built first.
-const buildMs = 3_600_000;
+const lacking = await lackedFor('pulumi-resource-kubernetes');
+const named = (name: string) => (lacking === undefined ? name : `${name} (skipped: ${lacking})`);
 // A dozen runs of the engine, each of seconds on a quiet machine and of a minute on one that is not.
 vi.setConfig({ testTimeout: 900_000 });
 
@@ -31,11 +33,12 @@ let environment: Record<string, string>;
 let engine: PulumiEngine;
 
 beforeAll(async () => {
+  if (lacking !== undefined) return;
   environment = { ...(await pulumiEnvironment({ kubernetes: true })), PULUMI_CONFIG_PASSPHRASE: 'test' };
   const command = { muster: [process.execPath, folder('../../dist/bin/muster.cjs')] };
   cluster = await startLocalCluster({ name: 'both', node: false, processImages: { [image]: { command } } });
   client = cluster.plane.client();
-}, buildMs);
+});
 afterEach(async () => {
   await engine?.close();
 });
@@ -63,7 +66,7 @@ function workload(prefix: string, shift: number) {
   return { hostNetwork: true, envVars };
 }
 
-describe('an agent of which nothing is known yet', () => {
+describe.skipIf(lacking !== undefined)(named('an agent of which nothing is known yet'), () => {
   const token = 'bootstrap-token-of-this-test';
   const values = () =>
     formatValues({
@@ -133,58 +136,61 @@ describe('an agent of which nothing is known yet', () => {
   });
 });
 
-describe('the example kubernetes-provider, with the real hub and the real agent', () => {
-  test('previews, registers, changes one object at a time, and leaves nothing', async () => {
-    const before = await takeInventory(client);
-    const { kubeconfig, server, ca } = cluster.plane;
-    const hub = { ...workload('MUSTER', 0), keepRegistrations: false };
-    const { envVars, hostNetwork } = workload('FLEET_AGENT', 1000);
-    const agent = { agent: { namespace: edge, envVars, hostNetwork } };
-    const stack = await start('../../examples/kubernetes-provider', {
-      image,
-      hubKubeconfig: kubeconfig,
-      edgeKubeconfig: kubeconfig,
-      hubURL: server,
-      hubCA: ca,
-      hub: JSON.stringify(hub),
-      agent: JSON.stringify(agent),
+describe.skipIf(lacking !== undefined)(
+  named('the example kubernetes-provider, with the real hub and the real agent'),
+  () => {
+    test('previews, registers, changes one object at a time, and leaves nothing', async () => {
+      const before = await takeInventory(client);
+      const { kubeconfig, server, ca } = cluster.plane;
+      const hub = { ...workload('MUSTER', 0), keepRegistrations: false };
+      const { envVars, hostNetwork } = workload('FLEET_AGENT', 1000);
+      const agent = { agent: { namespace: edge, envVars, hostNetwork } };
+      const stack = await start('../../examples/kubernetes-provider', {
+        image,
+        hubKubeconfig: kubeconfig,
+        edgeKubeconfig: kubeconfig,
+        hubURL: server,
+        hubCA: ca,
+        hub: JSON.stringify(hub),
+        agent: JSON.stringify(agent),
+      });
+
+      const preview = await stack.preview();
+      expect(preview.output).toMatch(/kubernetes:apps\/v1:Deployment +hub:cattle-fleet-system\/muster-hub +create/);
+      expect(preview.output).toMatch(/kubernetes:core\/v1:Secret +edge:edge-system\/fleet-agent-bootstrap +create/);
+      expect(await takeInventory(client)).toEqual(before);
+
+      await stack.up();
+      const { name, ready } = await stack.outputs();
+      expect(ready).toBe(true);
+      const registered = await client.get(Clusters, { namespace: 'fleet-default', name: String(name) });
+      expect(isTrue(registered.status?.conditions, conditionTypes.registered)).toBe(true);
+
+      // The token is in the cluster, and nowhere in the state.
+      const secret = await client.get(Secrets, { namespace: edge, name: secretNames.bootstrap });
+      const token = Buffer.from(secret.data?.['token'] ?? '', 'base64').toString();
+      expect(token).not.toBe('');
+      const secrets = [token, secret.data?.['token'] ?? '', cluster.plane.adminToken];
+      for (const text of secrets) expect(await stack.storedState()).not.toContain(text);
+
+      // What hub, agent and controllers have written meanwhile is theirs.
+      await stack.refresh();
+      await stack.preview('--expect-no-changes');
+      for (const text of secrets) expect(await stack.storedState()).not.toContain(text);
+
+      await stack.configure('hub', JSON.stringify({ ...hub, config: settings(server, ca.trimEnd(), '7m') }));
+      const change = await stack.preview('--diff');
+      expect(change.output).toMatch(/~ 1 to update/);
+      expect(change.output).toMatch(/kubernetes:core\/v1:ConfigMap[\s\S]*agentCheckinInterval/);
+      await stack.up();
+      const config = await client.get(ConfigMaps, { namespace: system, name: configMapNames.hub });
+      expect(JSON.stringify(config.data)).toContain('7m');
+
+      await stack.destroy();
+      expect(leftOver(before, await takeInventory(client))).toEqual([]);
     });
-
-    const preview = await stack.preview();
-    expect(preview.output).toMatch(/kubernetes:apps\/v1:Deployment +hub:cattle-fleet-system\/muster-hub +create/);
-    expect(preview.output).toMatch(/kubernetes:core\/v1:Secret +edge:edge-system\/fleet-agent-bootstrap +create/);
-    expect(await takeInventory(client)).toEqual(before);
-
-    await stack.up();
-    const { name, ready } = await stack.outputs();
-    expect(ready).toBe(true);
-    const registered = await client.get(Clusters, { namespace: 'fleet-default', name: String(name) });
-    expect(isTrue(registered.status?.conditions, conditionTypes.registered)).toBe(true);
-
-    // The token is in the cluster, and nowhere in the state.
-    const secret = await client.get(Secrets, { namespace: edge, name: secretNames.bootstrap });
-    const token = Buffer.from(secret.data?.['token'] ?? '', 'base64').toString();
-    expect(token).not.toBe('');
-    const secrets = [token, secret.data?.['token'] ?? '', cluster.plane.adminToken];
-    for (const text of secrets) expect(await stack.storedState()).not.toContain(text);
-
-    // What hub, agent and controllers have written meanwhile is theirs.
-    await stack.refresh();
-    await stack.preview('--expect-no-changes');
-    for (const text of secrets) expect(await stack.storedState()).not.toContain(text);
-
-    await stack.configure('hub', JSON.stringify({ ...hub, config: settings(server, ca.trimEnd(), '7m') }));
-    const change = await stack.preview('--diff');
-    expect(change.output).toMatch(/~ 1 to update/);
-    expect(change.output).toMatch(/kubernetes:core\/v1:ConfigMap[\s\S]*agentCheckinInterval/);
-    await stack.up();
-    const config = await client.get(ConfigMaps, { namespace: system, name: configMapNames.hub });
-    expect(JSON.stringify(config.data)).toContain('7m');
-
-    await stack.destroy();
-    expect(leftOver(before, await takeInventory(client))).toEqual([]);
-  });
-});
+  },
+);
 
 function settings(server: string, ca: string, agentCheckinInterval: string) {
   return { apiServerURL: server, apiServerCA: ca, agentCheckinInterval };

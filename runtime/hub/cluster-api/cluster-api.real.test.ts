@@ -4,6 +4,7 @@ import { ClusterGroups, Clusters } from '../../../api/fleet/kinds.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { RegistrationRules } from '../../../api/muster/kinds.ts';
 import { Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
+import type { RoleBinding } from '../../../api/kubernetes/rbac.ts';
 import { RoleBindings, Roles } from '../../../api/kubernetes/rbac.ts';
 import type { RegistrationRule, RegistrationRuleSpec } from '../../../api/muster/kinds.ts';
 import { poll } from '../../../test/harness/index.ts';
@@ -416,8 +417,8 @@ describe.concurrent('what limits rules', () => {
     const rules = [{ apiGroups: ['fleet.cattle.io'], resources: ['clusters'], verbs: ['create', 'patch', 'get'] }];
     const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata, rules };
     await hub.admin.apply(Roles, role, { fieldManager: 'test' });
-    const subjects = [{ kind: 'ServiceAccount', ...metadata }];
-    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'writer' };
+    const subjects = [{ kind: 'ServiceAccount' as const, ...metadata }];
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'writer' } as const;
     const binding = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'RoleBinding', metadata, subjects, roleRef };
     await hub.admin.apply(RoleBindings, binding, { fieldManager: 'test' });
     const writer = await hub.as(metadata);
@@ -456,7 +457,7 @@ describe.concurrent('what limits rules', () => {
     await hub.admin.create(Clusters, cluster('by-hand', { clientID: 'by-hand' }));
     const byHand = { namespace: workspace, name: 'by-hand' };
     await expect(hub.hub.delete(Clusters, byHand)).rejects.toThrow('muster-hub-deletions');
-    const more = {
+    const more: RoleBinding = {
       apiVersion: 'rbac.authorization.k8s.io/v1',
       kind: 'RoleBinding',
       metadata: { name: 'more', namespace: 'capi' },
