@@ -38,6 +38,7 @@ export async function rules(options: BenchOptions): Promise<object> {
   const edges = await startSmallEdges({ cert, key, ca: authority.cert });
   try {
     await target.startHub();
+    progress('installing Cluster API’s definition and a rule');
     await createNamespace(target.admin, namespace, { 'muster.dev/source': 'true' });
     await installDefinition(target.admin, clusterAPIDefinition('v1beta2', 'v1beta1'));
     await createRule(target.admin, 'bench', { registration: { workspace } });
@@ -131,6 +132,7 @@ async function measure(
   await coming;
   await Promise.race([until(() => reported() === count, `all agents of ${prefix}`), target.failure()]);
   const registeredMs = performance.now() - begin;
+  progress(`${prefix}: ${count} registered after ${registeredMs.toFixed(0)} ms`);
   const times = names.map((name, index) => (agents.reported.get(name) ?? Number.NaN) - (started[index] ?? 0));
   const cpuAfter = cpuMs(target.pids());
   const going = performance.now();
