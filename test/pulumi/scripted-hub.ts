@@ -65,6 +65,8 @@ export function takenUp({ metadata }: RegistrationRule): RegistrationRuleStatus 
   return { matched: 0, registered: 0, failed: 0, observedGeneration, conditions };
 }
 
+const isPassing = (error: unknown): boolean => isMusterError(error, 'UNREACHABLE') || isMusterError(error, 'TIMEOUT');
+
 /** A hub that runs until it is closed. */
 export class ScriptedHub {
   readonly script: Script = {
@@ -125,8 +127,8 @@ export class ScriptedHub {
           if (event.type === 'ADDED' || event.type === 'MODIFIED') await answer(event.object);
         }
       } catch (error) {
-        // Expired: of kinds that have just been defined, the API server forgets the first versions.
-        const passing = isNotFound(error) || isExpired(error) || isMusterError(error, 'UNREACHABLE');
+        // A busy machine may be late with an answer. Expired: of kinds that have just been defined, the API server forgets the first versions.
+        const passing = isNotFound(error) || isExpired(error) || isPassing(error);
         if (!signal.aborted && !passing) throw error;
       }
     }

@@ -107,7 +107,11 @@ describe('a source that goes', () => {
     const first = decide(situation({ source: deleted, held: true, registered: [aRegistration(source, { loss })] }));
     expect(first.steps.map((step) => step.do)).toEqual(['lose', 'release']);
     expect(first.againMs).toBe(10_000);
-    const later = { source: undefined, registered: [aRegistration(source, { loss, lostAtMs: nowMs - 9000 })] };
+    const later = {
+      source: undefined,
+      want: undefined,
+      registered: [aRegistration(source, { loss, lostAtMs: nowMs - 9000 })],
+    };
     expect(decide(situation(later))).toEqual({ steps: [], progress: undefined, againMs: 1000 });
     expect(steps({ ...later, nowMs: nowMs + 1000 })).toEqual(['remove']);
   });
