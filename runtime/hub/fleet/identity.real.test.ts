@@ -214,6 +214,8 @@ describe('a cluster that the hub imports', () => {
   it('given no import token any more, when a request names no token, then no token of the workspace can read its answer', async () => {
     // a naive hub lets every token of the workspace read it, as the sender is not known
     await hub.admin.create(Clusters, declared('imported', { clientID: 'imported-id', kubeConfigSecret: 'missing' }));
+    // a request that overtakes its Cluster on the way to the hub is of a cluster of its own
+    await clusterThat(hub, 'imported', (c) => condition(c, 'Imported') !== undefined, 'known to the hub');
     const claim = await ask(holder, { clientID: 'imported-id' });
     await requestThat(claim, ({ status }) => status?.granted === true, 'granted');
     const name = registrationSecretName('imported-id', claim.spec?.clientRandom ?? '');
