@@ -41,11 +41,15 @@ export const hubSourceRules: readonly PolicyRule[] = [
 const finalizers = (object: string): string =>
   `${object}.metadata.?finalizers.orValue([]).filter(name, name != ${cel(registrationFinalizer)})`;
 
-/** CEL: an update that changes nothing but the presence of our finalizer. `fields` are those beside metadata. */
+/**
+ * CEL: an update that changes nothing but the presence of our finalizer. `fields` are those beside metadata; they are
+ * untyped, as a policy is checked against every kind that it matches, and not each of them has all.
+ */
 export function onlyTheFinalizer(...fields: string[]): string {
-  const kept = ['metadata.?labels', 'metadata.?annotations', 'metadata.?ownerReferences', ...fields];
+  const kept = ['metadata.?labels', 'metadata.?annotations', 'metadata.?ownerReferences'];
   return [
     ...kept.map((field) => `object.${field} == oldObject.${field}`),
+    ...fields.map((field) => `dyn(object).${field} == dyn(oldObject).${field}`),
     `${finalizers('object')} == ${finalizers('oldObject')}`,
   ].join(' && ');
 }
