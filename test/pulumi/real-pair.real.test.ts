@@ -113,10 +113,10 @@ test('our hub and agent: by kubeconfig, then by token, each ready and each gone 
     );
   await poll(async () => ((await left()).length === 0 ? true : undefined), {
     what: 'the garbage collector',
-    limitMs: 90_000,
+    limitMs: 180_000,
   });
   expect(await client.find(Namespaces, { name: workload.namespace })).toBeUndefined();
   expect(
     (await hub.admin.list(Secrets, { namespace: 'fleet-default' })).items.filter(({ type }) => type === 'Opaque'),
   ).toEqual([]);
-}, 240_000);
+}, 360_000);
