@@ -139,7 +139,7 @@ describe('given anything else, when the hub writes it, then a policy refuses', (
     await write(namespaceOf(second, managed), false);
   });
 
-  test.each<[string, string, KubeObject]>([
+  test.each<[string, string | RegExp, KubeObject]>([
     ['a namespace with a free name', hubNamespaces, namespaceOf('team-b', managed)],
     ['a cluster namespace without its label', hubNamespaces, namespaceOf('cluster-c')],
     ['the label of its own on kube-system', hubNamespaces, namespaceOf('kube-system', managed)],
