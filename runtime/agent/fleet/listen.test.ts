@@ -96,9 +96,16 @@ describe('listen', () => {
     expect(wake).toHaveBeenCalledTimes(1);
   });
 
-  it('given a hub that gives no such right, then it is asked once', async () => {
+  it('given a hub that refuses, as one that has just started does, then it is asked again', async () => {
     await hear([new ApiError('no', { status: 403, reason: 'Forbidden' })], [changed('a')]);
-    expect(watched).toHaveBeenCalledTimes(1);
+    expect(watched).toHaveBeenCalledTimes(2);
+    expect(wake).toHaveBeenCalledTimes(1);
+  });
+
+  it('given a hub that gives no such right, then it is asked three times, and not again for long', async () => {
+    const no = new ApiError('no', { status: 403, reason: 'Forbidden' });
+    await hear([no], [no], [no], [changed('a')]);
+    expect(watched).toHaveBeenCalledTimes(3);
     expect(wake).not.toHaveBeenCalled();
   });
 

@@ -15,15 +15,19 @@ import { readClaims, serviceAccountOf } from './jwt.ts';
 export async function listen(context: AgentContext, link: Link, signal: AbortSignal): Promise<void> {
   const account = serviceAccountOf(readClaims(link.credential.config.token ?? ''));
   if (account === undefined) return;
+  let refused = 0;
   while (!signal.aborted) {
     try {
       await follow(context, link, account, signal);
+      refused = 0;
       // The server ends watches after minutes; all of a fleet began at about the same time when it last started.
       await pause(Math.random() * durations.watchRetryLast, signal);
     } catch (error) {
-      if (signal.aborted || isApiError(error, 401, 404)) return;
+      if (signal.aborted || isApiError(error, 404)) return;
+      // An API server that has just started refuses until it knows accounts and rights.
+      refused = isForbidden(error) || isApiError(error, 401) ? refused + 1 : 0;
       context.logger.debug({ error, server: link.hub.server }, 'the watch for news of the hub broke');
-      const waitMs = isForbidden(error) ? durations.agentListenRefused : Math.random() * durations.agentListenRetry;
+      const waitMs = refused > 2 ? durations.agentListenRefused : Math.random() * durations.agentListenRetry;
       await pause(waitMs, signal).catch(() => undefined);
     }
   }
