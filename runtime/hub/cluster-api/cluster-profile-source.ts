@@ -4,11 +4,17 @@
  */
 import { findCondition, reasons } from '../../../api/conditions.ts';
 import type { Condition } from '../../../api/conditions.ts';
-import { managedByMuster } from '../../../api/fleet/constants.ts';
+import { secretKeys } from '../../../api/fleet/constants.ts';
+import {
+  accessProviders,
+  clusterManager,
+  conditionTypes as profileConditions,
+  execExtension,
+} from '../../../api/multicluster/constants.ts';
 import type { RegistrationRuleSpec } from '../../../api/muster/kinds.ts';
 import type { KubeObject } from '../../../api/resource.ts';
 import type { Fault, SourceKubeconfig, Source } from './source.ts';
-import { sourceBase } from './source.ts';
+import { isFault, sourceBase } from './source.ts';
 
 /** As far as it is read. */
 export interface ProfileLike extends KubeObject {
@@ -26,20 +32,13 @@ interface AccessProviderLike {
   readonly cluster?: Readonly<Record<string, unknown>>;
 }
 
-/** Kubernetes: the extension of `cluster` that configures a credential plugin. */
-const execExtension = 'client.authentication.k8s.io/exec';
-/** ClusterProfile API: whether the control plane is healthy. */
-const healthy = 'ControlPlaneHealthy';
-/** Key of the Secret that the plugin `secretreader` reads. */
-const tokenKey = 'token';
-
 /** Published by muster itself: registering it again would go round in circles. */
 export function isOwnProfile(profile: ProfileLike): boolean {
-  return profile.spec?.clusterManager?.name === managedByMuster;
+  return profile.spec?.clusterManager?.name === clusterManager;
 }
 
 export function fromClusterProfile(profile: ProfileLike): Source {
-  const unhealthy = findCondition(profile.status?.conditions, healthy);
+  const unhealthy = findCondition(profile.status?.conditions, profileConditions.controlPlaneHealthy);
   return {
     ...sourceBase('ClusterProfile', profile),
     ...(unhealthy !== undefined && unhealthy.status !== 'True' ? { notReady: notHealthy(unhealthy) } : {}),
@@ -93,15 +92,15 @@ function readProvider(profile: ProfileLike, { name = '', cluster = {} }: AccessP
   if (secret !== undefined && key !== undefined) {
     return { namespace: text('namespace') ?? own, name: secret, key, ...(context === undefined ? {} : { context }) };
   }
-  if (name === 'secretreader') {
+  if (name === accessProviders.token) {
     const { extensions: _, ...endpoint } = cluster;
-    return { namespace: own, name: clusterName ?? profile.metadata.name ?? '', key: tokenKey, endpoint };
+    return { namespace: own, name: clusterName ?? profile.metadata.name ?? '', key: secretKeys.token, endpoint };
   }
   return {
     reason: reasons.accessProviderRefused,
     message:
       `access provider ${name} has no credential in a Secret, so a program would have to be run on the hub; ` +
-      'offer kubeconfig-secretreader or secretreader, or register the cluster by its kubeconfig Secret',
+      `offer ${accessProviders.kubeconfig} or ${accessProviders.token}, or register the cluster by its kubeconfig Secret`,
   };
 }
 
@@ -110,8 +109,4 @@ function execConfig({ extensions }: Readonly<Record<string, unknown>>): Record<s
   const entries = extensions as { name?: unknown; extension?: unknown }[];
   const found = entries.find((entry) => entry?.name === execExtension)?.extension;
   return typeof found === 'object' && found !== null ? (found as Record<string, unknown>) : undefined;
-}
-
-export function isFault(value: SourceKubeconfig | Fault): value is Fault {
-  return 'reason' in value;
 }

@@ -8,6 +8,7 @@ import { reasons } from '../../../api/conditions.ts';
 import type { Registered } from './registrar.ts';
 import type { LossPolicy, Registration } from './registration.ts';
 import type { Fault, Source } from './source.ts';
+import { isFault } from './source.ts';
 
 /** What the winning rule wants. */
 export interface Want {
@@ -176,8 +177,4 @@ function removals(registered: readonly Registered[]): Step[] {
 
 function progressOf({ stage, fault }: Registered): Progress {
   return { stage, ...(fault === undefined ? {} : { fault }) };
-}
-
-function isFault(value: Registration | Fault): value is Fault {
-  return 'reason' in value;
 }

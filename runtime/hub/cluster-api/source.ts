@@ -16,6 +16,10 @@ export interface Fault {
   readonly message: string;
 }
 
+export function isFault(value: object): value is Fault {
+  return 'reason' in value;
+}
+
 export interface Source {
   /** `kind/namespace/name`. */
   readonly key: string;

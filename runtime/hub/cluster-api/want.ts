@@ -3,7 +3,6 @@ import { reasons } from '../../../api/conditions.ts';
 import type { RegistrationRule } from '../../../api/muster/kinds.ts';
 import { workspaceLabel } from '../../../components/fleet/names.ts';
 import { labels } from '../../../api/muster/constants.ts';
-import { isFault } from './cluster-profile-source.ts';
 import type { Want } from './decide.ts';
 import type { Holder } from './registrar.ts';
 import type { Registration } from './registration.ts';
@@ -12,6 +11,7 @@ import type { RuleContext } from './rule-context.ts';
 import type { SourceNamespace } from './selection.ts';
 import { namespaceOf, rulesFor } from './selection.ts';
 import type { Fault, Source, SourceKubeconfig } from './source.ts';
+import { isFault } from './source.ts';
 
 type Known = Pick<RuleContext, 'rules' | 'namespaces' | 'sources' | 'registrar' | 'claims' | 'systemNamespace'>;
 
@@ -28,12 +28,12 @@ export function wantedOf(context: Known, source: Source): Wanted | undefined {
   const [rule, ...others] = rulesFor(context.rules.list(), source, namespaceIn(context, source.namespace));
   if (rule === undefined) return undefined;
   const target = targetOf(rule, source);
-  const key = isProblem(target) ? undefined : `${target.workspace}/${target.name}`;
+  const key = isFault(target) ? undefined : `${target.workspace}/${target.name}`;
   return {
     want: {
       rule: rule.metadata.name ?? '',
       suspended: rule.spec.suspend === true,
-      registration: isProblem(target) ? target : registrationIn(context, rule, source, target),
+      registration: isFault(target) ? target : registrationIn(context, rule, source, target),
     },
     others: others.map(({ metadata }) => metadata.name ?? ''),
     ...(key === undefined ? {} : { target: key }),
@@ -61,13 +61,11 @@ function registrationIn(
   }
   const kubeconfig =
     rule.spec.registration?.mode === 'Agent' ? undefined : context.sources.kubeconfig(source, rule.spec.source);
-  if (kubeconfig !== undefined) {
-    const fault = isFault(kubeconfig) ? kubeconfig : closed(context, kubeconfig);
-    if (fault !== undefined) return fault;
-  }
+  if (kubeconfig !== undefined && isFault(kubeconfig)) return kubeconfig;
   return (
+    (kubeconfig && closed(context, kubeconfig)) ??
     taken(context, source, `${target.workspace}/${target.name}`) ??
-    registrationFor(rule, source, target, kubeconfig as SourceKubeconfig | undefined)
+    registrationFor(rule, source, target, kubeconfig)
   );
 }
 
@@ -99,8 +97,4 @@ export function takenBy(key: string, { source }: Holder): Fault {
 function nameTaken(key: string, why: string): Fault {
   const message = `Cluster ${key} exists or is promised, and ${why}; rename one of them, or change spec.registration.name`;
   return { reason: reasons.nameTaken, message };
-}
-
-function isProblem(value: object): value is Fault {
-  return 'reason' in value;
 }
