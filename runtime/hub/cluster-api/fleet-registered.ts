@@ -1,5 +1,4 @@
 /** Clusters of Fleet that rules made: what they say about themselves. Pure. */
-import type { Condition } from '../../../api/conditions.ts';
 import { conditionTypes, findCondition, isTrue, reasons } from '../../../api/conditions.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { annotations } from '../../../api/muster/constants.ts';
@@ -43,7 +42,7 @@ const passing: readonly (string | undefined)[] = [
 
 function stageOf({ metadata, status }: Cluster): Pick<Registered, 'stage' | 'fault'> {
   if (metadata.deletionTimestamp !== undefined) return { stage: 'detaching' };
-  const conditions = status?.conditions as Condition[] | undefined;
+  const conditions = status?.conditions;
   if (isTrue(conditions, conditionTypes.registered)) return { stage: 'registered' };
   const unmet = stages.map((type) => findCondition(conditions, type)).filter((one) => one?.status === 'False');
   const failed = unmet.find((condition) => !passing.includes(condition?.reason));

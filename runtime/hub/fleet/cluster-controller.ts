@@ -1,5 +1,4 @@
 /** Clusters: namespace, finalizer, conditions, liveness, and the end. */
-import type { Condition } from '../../../api/conditions.ts';
 import { conditionTypes, findCondition, reasons } from '../../../api/conditions.ts';
 import { durations } from '../../../api/durations.ts';
 import { isMusterError } from '../../../api/errors.ts';
@@ -153,8 +152,8 @@ async function namespaceView(
 
 /** Tells that another agent claims the cluster, once for each. */
 function announceClaim(context: HubContext, before: Cluster, after: Cluster): void {
-  const claim = findCondition(after.status?.conditions as Condition[] | undefined, conditionTypes.contested);
-  const known = findCondition(before.status?.conditions as Condition[] | undefined, conditionTypes.contested);
+  const claim = findCondition(after.status?.conditions, conditionTypes.contested);
+  const known = findCondition(before.status?.conditions, conditionTypes.contested);
   if (claim !== undefined && claim.message !== known?.message) {
     context.events.event(after, 'Warning', reasons.identityInUse, claim.message ?? '');
   }
@@ -164,8 +163,8 @@ function announceClaim(context: HubContext, before: Cluster, after: Cluster): vo
 function announce(context: HubContext, before: Cluster, after: Cluster): void {
   announceClaim(context, before, after);
   for (const type of [conditionTypes.online, conditionTypes.registered, conditionTypes.processed]) {
-    const was = findCondition(before.status?.conditions as Condition[] | undefined, type);
-    const is = findCondition(after.status?.conditions as Condition[] | undefined, type);
+    const was = findCondition(before.status?.conditions, type);
+    const is = findCondition(after.status?.conditions, type);
     if (is === undefined || (was?.status === is.status && was.reason === is.reason)) continue;
     if (is.status === 'False' && is.reason !== reasons.waitingForAgent) {
       context.events.event(after, 'Warning', is.reason ?? type, is.message ?? type);

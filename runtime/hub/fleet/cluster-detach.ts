@@ -1,9 +1,8 @@
 /** The end of a Cluster: agent, token, registrations, namespace, and only then the object itself. */
-import type { Condition } from '../../../api/conditions.ts';
-import { conditionTypes, setCondition } from '../../../api/conditions.ts';
+import { conditionTypes, reasons } from '../../../api/conditions.ts';
 import { durations } from '../../../api/durations.ts';
 import { finalizers } from '../../../api/fleet/constants.ts';
-import type { Cluster, ClusterStatus } from '../../../api/fleet/kinds.ts';
+import type { Cluster } from '../../../api/fleet/kinds.ts';
 import {
   BundleDeployments,
   ClusterRegistrations,
@@ -20,12 +19,12 @@ import type { DetachProgress } from '../../registration/detach.ts';
 import { done, runDetach } from '../../registration/detach.ts';
 import { removeAgentBundle } from './agent-bundle.ts';
 import { clusterOf, identityKey, indexes } from './caches.ts';
+import { writeCondition } from './cluster-condition.ts';
 import { namespaceOf } from './cluster-namespace.ts';
 import type { HubContext } from './context.ts';
 import type { EdgeCleaner } from './edge-cleaner.ts';
 import { revokeGrant } from './revocation.ts';
 import type { Outside } from './slots.ts';
-import { reasons } from '../../../api/conditions.ts';
 
 /**
  * One step after the other; what a step waits for is told in condition Detached. `outside`: where it is waited for the
@@ -48,23 +47,14 @@ export async function detachCluster(
   ]);
   if (waiting !== undefined) {
     const { message, reason, againMs } = waiting.progress;
-    const written = await context.clusterStatus.update(
-      keyOf(cluster),
-      (latest) => detaching(latest, reason, message),
-      signal,
-    );
+    const condition = { type: conditionTypes.detached, status: 'False', reason, message };
+    const written = await writeCondition(context, keyOf(cluster), condition, signal);
     if (written !== undefined && written.before !== written.after && reason !== reasons.deleting) {
       context.events.event(cluster, 'Warning', reason, message);
     }
     return againMs === undefined ? undefined : { requeueAfterMs: againMs };
   }
   await release(context, cluster, signal);
-}
-
-function detaching(cluster: Cluster, reason: string, message: string): ClusterStatus {
-  const before = (cluster.status?.conditions ?? []) as Condition[];
-  const conditions = setCondition(before, { type: conditionTypes.detached, status: 'False', reason, message });
-  return { ...cluster.status, conditions: conditions as NonNullable<ClusterStatus['conditions']> };
 }
 
 async function removeImportToken(context: HubContext, cluster: Cluster, signal: AbortSignal): Promise<DetachProgress> {

@@ -1,5 +1,4 @@
 /** Heartbeats of Clusters. */
-import type { Condition } from '../../../api/conditions.ts';
 import { conditionTypes, isTrue } from '../../../api/conditions.ts';
 import { parseGoDuration } from '../../../api/duration.ts';
 import { durations } from '../../../api/durations.ts';
@@ -35,7 +34,7 @@ export function livenessOf(context: Known, cluster: Cluster, nowMs: number): Liv
 /** Notes, of a Cluster as it was when this process first saw it, whether its own time can be trusted. */
 export function inheritLiveness(context: Known, cluster: Cluster, nowMs: number): void {
   const claimed = lastSeenMs(cluster);
-  const reachable = isTrue(cluster.status?.conditions as Condition[] | undefined, conditionTypes.online);
+  const reachable = isTrue(cluster.status?.conditions, conditionTypes.online);
   if (reachable && claimed !== undefined && claimed + toleranceMs(context) <= nowMs) {
     context.inherited.set(keyOf(cluster), nowMs);
   }

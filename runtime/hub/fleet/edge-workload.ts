@@ -1,7 +1,5 @@
 /** An agent that was installed and is not heard of: what its pods say, told on the hub, where its user looks first. */
-import { isTrue } from '../../../api/conditions.ts';
-import type { Condition } from '../../../api/conditions.ts';
-import { conditionTypes, findCondition } from '../../../api/conditions.ts';
+import { conditionTypes, findCondition, isTrue } from '../../../api/conditions.ts';
 import { durations } from '../../../api/durations.ts';
 import { agentNames } from '../../../api/fleet/constants.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
@@ -18,7 +16,7 @@ const longest = 400;
 
 /** When to look why the agent of a Cluster is not heard of, in milliseconds from now; `undefined` when it is. */
 export function lookIn(cluster: Cluster, nowMs: number): number | undefined {
-  const conditions = cluster.status?.conditions as Condition[] | undefined;
+  const conditions = cluster.status?.conditions;
   if (isTrue(conditions, conditionTypes.online)) return undefined;
   const imported = findCondition(conditions, conditionTypes.imported)?.lastTransitionTime;
   return Math.max(0, (imported === undefined ? nowMs : Date.parse(imported)) + durations.agentLookFirst - nowMs);

@@ -1,5 +1,4 @@
 /** ClusterGroups: how many Clusters they select, and which of those are not ready. */
-import type { Condition } from '../../../api/conditions.ts';
 import { conditionTypes, isTrue } from '../../../api/conditions.ts';
 import { durations } from '../../../api/durations.ts';
 import type { Cluster, ClusterGroup, ClusterGroupStatus } from '../../../api/fleet/kinds.ts';
@@ -49,7 +48,7 @@ export function createGroupController(context: HubContext, status: StatusWriter<
 }
 
 function ready(cluster: Cluster | undefined): boolean {
-  return isTrue(cluster?.status?.conditions as Condition[] | undefined, conditionTypes.ready);
+  return isTrue(cluster?.status?.conditions, conditionTypes.ready);
 }
 
 /** Pure: counts over all Clusters of the group's namespace. */

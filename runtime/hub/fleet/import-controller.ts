@@ -1,5 +1,4 @@
 /** Clusters with a kubeconfig: the hub installs the agent there. A machine of events; no reconcile waits for anything. */
-import type { Condition } from '../../../api/conditions.ts';
 import { conditionTypes, isTrue, reasons } from '../../../api/conditions.ts';
 import { durations } from '../../../api/durations.ts';
 import { isMusterError } from '../../../api/errors.ts';
@@ -86,8 +85,7 @@ function sourceMarks(cluster: Cluster | undefined): string {
   return [marks.kubeconfig, marks.endpoint].map((key) => notes[key] ?? '').join();
 }
 
-const wasHeard = (cluster: Cluster | undefined): boolean =>
-  isTrue(cluster?.status?.conditions as Condition[] | undefined, conditionTypes.online);
+const wasHeard = (cluster: Cluster | undefined): boolean => isTrue(cluster?.status?.conditions, conditionTypes.online);
 
 function clusterOfToken(token: ClusterRegistrationToken): string[] {
   return (token.metadata.ownerReferences ?? [])

@@ -51,7 +51,7 @@ export async function report(
     signal,
   );
   if (written === undefined || written.before === written.after) return;
-  const was = findCondition(written.before.status?.conditions as Condition[] | undefined, type);
+  const was = findCondition(written.before.status?.conditions, type);
   if (was?.reason === condition.reason && was?.message === condition.message) return;
   if (condition.status === 'True') context.events.event(written.after, 'Normal', 'Imported', condition.message ?? '');
   else if (condition.reason !== reasons.waitingForToken) {

@@ -1,5 +1,4 @@
 /** How far an import is, and what is left to do. Pure. */
-import type { Condition } from '../../../api/conditions.ts';
 import { conditionTypes, findCondition, reasons } from '../../../api/conditions.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 
@@ -19,7 +18,7 @@ export function appliedMessage({ revision, token }: Applied): string {
 
 /** `undefined` while nothing is known to be applied. */
 export function appliedOf(cluster: Cluster): Applied | undefined {
-  const imported = findCondition(cluster.status?.conditions as Condition[] | undefined, conditionTypes.imported);
+  const imported = findCondition(cluster.status?.conditions, conditionTypes.imported);
   const match = pattern.exec(imported?.message ?? '');
   if (imported?.reason !== reasons.done || match === null) return undefined;
   return { revision: match[1] ?? '', token: match[2] ?? '' };

@@ -82,7 +82,7 @@ function considered(cluster: Cluster): unknown[] {
   return [
     [metadata.uid, metadata.labels, metadata.deletionTimestamp],
     [spec?.kubeConfigSecret, spec?.kubeConfigSecretNamespace, spec?.redeployAgentGeneration, notes(cluster)],
-    isTrue(status?.conditions as Condition[] | undefined, conditionTypes.registered),
+    isTrue(status?.conditions, conditionTypes.registered),
     recordOf(cluster),
   ];
 }
@@ -93,7 +93,7 @@ function notes({ metadata }: Cluster): string[] {
 }
 
 function conditionOf({ status }: Cluster): Condition | undefined {
-  return findCondition(status?.conditions as Condition[] | undefined, conditionTypes.argoCDPublished);
+  return findCondition(status?.conditions, conditionTypes.argoCDPublished);
 }
 
 async function reconcileArgoCD(
@@ -141,7 +141,7 @@ async function publish(
   signal: AbortSignal,
 ): Promise<Result | void> {
   const record = recordOf(cluster);
-  const registered = isTrue(cluster.status?.conditions as Condition[] | undefined, conditionTypes.registered);
+  const registered = isTrue(cluster.status?.conditions, conditionTypes.registered);
   if (!registered && record === undefined) return;
   const where = kubeconfigKey(cluster);
   if (where === undefined) {

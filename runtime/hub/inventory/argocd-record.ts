@@ -2,7 +2,6 @@
  * Where a Cluster was published to Argo CD, and with what: read from condition ArgoCDPublished, so that it survives the
  * hub, which may not read Secrets of Argo CD (decision 10). Pure.
  */
-import type { Condition } from '../../../api/conditions.ts';
 import { conditionTypes, findCondition } from '../../../api/conditions.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 
@@ -32,7 +31,7 @@ export function withRecord(message: string, record: ArgoCDRecord | undefined): s
 
 /** `undefined` when nothing was published. */
 export function recordOf(cluster: Cluster): ArgoCDRecord | undefined {
-  const conditions = cluster.status?.conditions as Condition[] | undefined;
+  const conditions = cluster.status?.conditions;
   const match = pattern.exec(findCondition(conditions, conditionTypes.argoCDPublished)?.message ?? '');
   if (match === null) return undefined;
   const [, namespace = '', name = '', revision, time = ''] = match;

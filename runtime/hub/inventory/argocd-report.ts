@@ -1,7 +1,6 @@
 /** Condition ArgoCDPublished: how far a Cluster's publication is, and the record of it. Never a credential. */
-import type { Condition } from '../../../api/conditions.ts';
-import { conditionTypes, findCondition, reasons, removeCondition, setCondition } from '../../../api/conditions.ts';
-import type { Cluster, ClusterStatus } from '../../../api/fleet/kinds.ts';
+import { conditionTypes, findCondition, reasons } from '../../../api/conditions.ts';
+import { clearCondition, writeCondition } from '../fleet/cluster-condition.ts';
 import type { HubContext } from '../fleet/context.ts';
 import type { ArgoCDRecord } from './argocd-record.ts';
 import { withRecord } from './argocd-record.ts';
@@ -20,13 +19,9 @@ export async function reportArgoCD(
   signal: AbortSignal,
 ): Promise<void> {
   const condition = { type, ...told, message: withRecord(told.message, record) };
-  const written = await hub.clusterStatus.update(
-    key,
-    (latest) => withConditions(latest, setCondition(conditionsOf(latest), condition)),
-    signal,
-  );
+  const written = await writeCondition(hub, key, condition, signal);
   if (written === undefined || written.before === written.after || quiet.includes(told.reason)) return;
-  const was = findCondition(conditionsOf(written.before), type);
+  const was = findCondition(written.before.status?.conditions, type);
   if (was?.status === told.status && was.reason === told.reason) return;
   if (told.status === 'True') hub.events.event(written.after, 'Normal', type, told.message);
   else hub.events.event(written.after, 'Warning', told.reason, told.message);
@@ -34,19 +29,5 @@ export async function reportArgoCD(
 
 /** Takes the condition away, and with it the record. */
 export async function clearArgoCD(hub: HubContext, key: string, signal: AbortSignal): Promise<void> {
-  const cluster = hub.clusters.get(key);
-  if (cluster === undefined || findCondition(conditionsOf(cluster), type) === undefined) return;
-  await hub.clusterStatus.update(
-    key,
-    (latest) => withConditions(latest, removeCondition(conditionsOf(latest), type)),
-    signal,
-  );
-}
-
-function conditionsOf(cluster: Cluster): Condition[] {
-  return (cluster.status?.conditions ?? []) as Condition[];
-}
-
-function withConditions(cluster: Cluster, conditions: Condition[]): ClusterStatus {
-  return { ...cluster.status, conditions: conditions as NonNullable<ClusterStatus['conditions']> };
+  await clearCondition(hub, key, type, signal);
 }

@@ -1,5 +1,4 @@
 /** Registered Clusters as ClusterProfiles of SIG Multicluster, in their workspace and under their name. */
-import type { Condition } from '../../../api/conditions.ts';
 import { conditionTypes, isTrue } from '../../../api/conditions.ts';
 import { durations } from '../../../api/durations.ts';
 import { labels } from '../../../api/fleet/constants.ts';
@@ -121,7 +120,7 @@ async function reconcileProfile(
     if (profile !== undefined) await removeProfile(context, profile, signal);
     return await clearProfileFault(hub, key, signal);
   }
-  const registered = isTrue(cluster.status?.conditions as Condition[] | undefined, conditionTypes.registered);
+  const registered = isTrue(cluster.status?.conditions, conditionTypes.registered);
   // once published it stays: a registration that is revoked is told by its condition
   if (!registered && (profile === undefined || !isOurProfile(profile))) return;
   if (profile !== undefined && isSourceOf(cluster, profile)) return await clearProfileFault(hub, key, signal);

@@ -1,8 +1,7 @@
 /** Condition ClusterProfilePublished: only there while a Cluster cannot be published. */
-import type { Condition } from '../../../api/conditions.ts';
-import { conditionTypes, findCondition, reasons, removeCondition, setCondition } from '../../../api/conditions.ts';
-import type { Cluster, ClusterStatus } from '../../../api/fleet/kinds.ts';
+import { conditionTypes, findCondition, reasons } from '../../../api/conditions.ts';
 import { isApiError, isConflict, isForbidden } from '../../kube/api-error.ts';
+import { clearCondition, writeCondition } from '../fleet/cluster-condition.ts';
 import type { HubContext } from '../fleet/context.ts';
 import { ForeignProfile } from './profile-write.ts';
 
@@ -19,34 +18,16 @@ export async function reportProfileFault(
   if (!(error instanceof ForeignProfile) && !isApiError(error)) return;
   const reason = reasonOf(error);
   const condition = { type, status: 'False', reason, message: error.message };
-  const written = await hub.clusterStatus.update(
-    key,
-    (latest) => withConditions(latest, setCondition(conditionsOf(latest), condition)),
-    signal,
-  );
-  if (written === undefined || findCondition(conditionsOf(written.before), type)?.reason === reason) return;
+  const written = await writeCondition(hub, key, condition, signal);
+  if (written === undefined || findCondition(written.before.status?.conditions, type)?.reason === reason) return;
   hub.events.event(written.after, 'Warning', reason, error.message);
 }
 
 export async function clearProfileFault(hub: HubContext, key: string, signal: AbortSignal): Promise<void> {
-  const cluster = hub.clusters.get(key);
-  if (cluster === undefined || findCondition(conditionsOf(cluster), type) === undefined) return;
-  await hub.clusterStatus.update(
-    key,
-    (latest) => withConditions(latest, removeCondition(conditionsOf(latest), type)),
-    signal,
-  );
+  await clearCondition(hub, key, type, signal);
 }
 
 function reasonOf(error: Error): string {
   if (error instanceof ForeignProfile) return reasons.nameTaken;
   return isForbidden(error) ? reasons.rightsMissing : reasons.error;
-}
-
-function conditionsOf(cluster: Cluster): Condition[] {
-  return (cluster.status?.conditions ?? []) as Condition[];
-}
-
-function withConditions(cluster: Cluster, conditions: Condition[]): ClusterStatus {
-  return { ...cluster.status, conditions: conditions as NonNullable<ClusterStatus['conditions']> };
 }

@@ -91,7 +91,7 @@ function replaceNamed<Key extends string, T extends Readonly<Record<Key, string>
 }
 
 function wantedConditions(before: readonly ProfileCondition[], view: ProfileView, now: Date): ProfileCondition[] {
-  const conditions = view.cluster.status?.conditions as Condition[] | undefined;
+  const conditions = view.cluster.status?.conditions;
   const registered = findCondition(conditions, conditionTypes.registered);
   const reachable = findCondition(conditions, conditionTypes.online);
   return [
