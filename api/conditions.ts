@@ -1,4 +1,5 @@
 /** Conditions: how an object tells which stage it is in and why. Pure functions over lists. */
+import { formatTime } from './time.ts';
 
 /** One condition as it stands in an object. Times are RFC 3339 (UTC); Fleet's kinds carry both of them. */
 export interface Condition {
@@ -41,7 +42,7 @@ export function setCondition(
   const index = conditions.findIndex(({ type }) => type === condition.type);
   const previous = conditions[index];
   if (previous !== undefined && sameContent(previous, condition)) return conditions;
-  const time = `${now.toISOString().slice(0, 19)}Z`;
+  const time = formatTime(now);
   const transition = previous?.status === condition.status ? previous.lastTransitionTime : undefined;
   const next: Condition = { ...condition, lastTransitionTime: transition ?? time, lastUpdateTime: time };
   return index < 0 ? [...conditions, next] : conditions.with(index, next);

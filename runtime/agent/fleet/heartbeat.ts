@@ -5,6 +5,7 @@ import { parseHubAddress } from '../../../api/fleet/hub-address.ts';
 import { Clusters } from '../../../api/fleet/kinds.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import type { ObjectKey } from '../../../api/resource.ts';
+import { formatTime } from '../../../api/time.ts';
 import { isInvalid } from '../../kube/api-error.ts';
 import type { CallOptions, KubeClient } from '../../kube/client.ts';
 import type { ClusterFacts } from './facts.ts';
@@ -35,7 +36,7 @@ export async function sendHeartbeat(
 }
 
 async function report(hub: KubeClient, beat: Heartbeat, options: CallOptions): Promise<Cluster> {
-  const agent = { lastSeen: wireTime(beat.now ?? Date.now()), namespace: beat.agentNamespace, ...beat.facts };
+  const agent = { lastSeen: formatTime(beat.now ?? Date.now()), namespace: beat.agentNamespace, ...beat.facts };
   const patch = [{ op: 'add', path: '/status/agent', value: agent }];
   try {
     return await hub.patch(Clusters, beat.cluster, patch, { ...options, type: 'json', subresource: 'status' });
@@ -48,11 +49,6 @@ async function report(hub: KubeClient, beat: Heartbeat, options: CallOptions): P
       { ...options, type: 'merge', subresource: 'status' },
     );
   }
-}
-
-/** Kubernetes' `metav1.Time`: RFC 3339, whole seconds, UTC. */
-export function wireTime(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 /** Pause before the next heartbeat: `intervalMs` ± 5 %, so that agents started together drift apart. */

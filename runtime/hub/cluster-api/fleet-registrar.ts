@@ -5,6 +5,7 @@ import { ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts
 import { randomToken, safeConcat } from '../../../api/fleet/names.ts';
 import { annotations } from '../../../api/muster/constants.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
+import { formatTime } from '../../../api/time.ts';
 import { isAlreadyExists, isNotFound } from '../../kube/api-error.ts';
 import type { CacheEvent } from '../../kube/cache.ts';
 import { ownerReference } from '../../kube/owner.ts';
@@ -100,7 +101,7 @@ export function createFleetRegistrar(context: Known): Registrar {
       await patch(key, { metadata: { annotations: mark }, spec: { paused: paused ? true : null } }, signal);
     },
     async lose({ key }, atMs, signal) {
-      const time = atMs === undefined ? null : `${new Date(atMs).toISOString().slice(0, 19)}Z`;
+      const time = atMs === undefined ? null : formatTime(atMs);
       await patch(key, { metadata: { annotations: { [annotations.sourceLost]: time } } }, signal);
     },
     async remove({ key, uid, source }, signal) {

@@ -2,6 +2,7 @@
 import type { Condition } from '../../../api/conditions.ts';
 import { conditionTypes, reasons, removeCondition, setCondition } from '../../../api/conditions.ts';
 import type { Cluster, ClusterStatus } from '../../../api/fleet/kinds.ts';
+import { formatTime } from '../../../api/time.ts';
 import type { Liveness } from '../../registration/liveness.ts';
 
 /** What the status is computed from. */
@@ -78,7 +79,7 @@ function onlineCondition({ liveness, registration, trouble }: ClusterView): Cond
     case 'online':
       return { type, status: 'True', reason: reasons.checkedIn };
     case 'offline': {
-      const since = `${new Date(liveness.sinceMs).toISOString().slice(0, 19)}Z`;
+      const since = formatTime(liveness.sinceMs);
       const message = `the agent has not reported since ${since}; ${trouble ?? 'see its pod in the downstream cluster'}`;
       return { type, status: 'False', reason: reasons.heartbeatOverdue, message };
     }

@@ -9,6 +9,7 @@ import type { Secret } from '../../../api/kubernetes/core.ts';
 import { Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
 import { RoleBindings, Roles } from '../../../api/kubernetes/rbac.ts';
 import { keyOf } from '../../../api/resource.ts';
+import { formatTime } from '../../../api/time.ts';
 import { isOwnedBy } from '../../kube/owner.ts';
 import { ensureObject } from '../../registration/ensure.ts';
 import type { HubContext } from './context.ts';
@@ -41,7 +42,7 @@ export async function issue(
     const issued = { account, accountUid: serviceAccount.metadata.uid ?? '', expiresMs };
     await Promise.all([writeValues(context, token, issued, signal), context.readers.prepare(account)]);
   }
-  const expires = expiresMs === undefined ? undefined : rfc3339(expiresMs);
+  const expires = expiresMs === undefined ? undefined : formatTime(expiresMs);
   const written = await context.tokenStatus.update(
     keyOf(token),
     (latest) => ({
@@ -108,8 +109,4 @@ async function findValues(
 ): Promise<Secret | undefined> {
   if (context.secrets.isOpen(key.namespace) && context.secrets.get(keyOf(key)) === undefined) return undefined;
   return await context.client.find(Secrets, key, { signal });
-}
-
-function rfc3339(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

@@ -4,6 +4,7 @@
  */
 import { conditionTypes, findCondition } from '../../../api/conditions.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
+import { formatTime } from '../../../api/time.ts';
 
 export interface ArgoCDRecord {
   /** The Secret. Known before it is written, so that none is forgotten. */
@@ -24,7 +25,7 @@ const pattern = /\(Secret ([a-z0-9.-]+)\/([a-z0-9.-]+)(?:, revision ([0-9a-f]{12
 export function withRecord(message: string, record: ArgoCDRecord | undefined): string {
   if (record === undefined) return message;
   const { namespace, name, content } = record;
-  const time = content && `${new Date(content.renewMs).toISOString().slice(0, 19)}Z`;
+  const time = content && formatTime(content.renewMs);
   const more = content === undefined ? '' : `, revision ${content.revision}, to be renewed at ${time ?? ''}`;
   return `${message} (Secret ${namespace}/${name}${more})`;
 }

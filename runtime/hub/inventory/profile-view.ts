@@ -19,6 +19,7 @@ import type {
   ClusterProperty,
   ProfileCondition,
 } from '../../../api/multicluster/kinds.ts';
+import { formatTime } from '../../../api/time.ts';
 import { ownerReference } from '../../kube/owner.ts';
 import { passedLabels } from './passed-labels.ts';
 
@@ -131,7 +132,7 @@ function keepTime(
 ): ProfileCondition {
   const previous = before.find(({ type }) => type === condition.type);
   const known = lastTransitionTime !== undefined && Number.isFinite(Date.parse(lastTransitionTime));
-  const time = known ? lastTransitionTime : `${now.toISOString().slice(0, 19)}Z`;
+  const time = known ? lastTransitionTime : formatTime(now);
   return {
     ...condition,
     lastTransitionTime: previous?.status === condition.status ? previous.lastTransitionTime : time,
