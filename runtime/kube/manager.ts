@@ -20,6 +20,7 @@ import { createLeaderElector } from './leader-election.ts';
 import type { Logger } from './logger.ts';
 import { silentLogger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
+import { untilAborted } from './until-aborted.ts';
 
 export type { HealthCheck } from './health.ts';
 
@@ -235,9 +236,4 @@ class ProcessManager implements Manager {
 
 function partition<T>(items: readonly T[], test: (item: T) => boolean): [T[], T[]] {
   return [items.filter(test), items.filter((item) => !test(item))];
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

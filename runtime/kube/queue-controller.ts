@@ -12,6 +12,7 @@ import type { Metrics } from './metrics.ts';
 import { kubeMetrics } from './metrics.ts';
 import type { AddOptions, WorkItem } from './work-queue.ts';
 import { lowPriority, WorkQueue } from './work-queue.ts';
+import { untilAborted } from './until-aborted.ts';
 
 export class QueueController implements Controller {
   readonly name: string;
@@ -100,9 +101,7 @@ export class QueueController implements Controller {
 
   /** After the abort: lets what runs finish, then tells it to stop. */
   async #limitGrace(signal: AbortSignal, queue: WorkQueue): Promise<void> {
-    if (!signal.aborted) {
-      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-    }
+    await untilAborted(signal);
     const done = new AbortController();
     const limit = pause(durations.shutdownGrace, done.signal).then(
       () => this.#running.forEach((running) => running.abort(new Error('the process is stopping'))),

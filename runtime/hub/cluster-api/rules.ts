@@ -9,6 +9,7 @@ import { createCache } from '../../kube/cache.ts';
 import type { Manager } from '../../kube/manager.ts';
 import type { OptionalCache } from '../../kube/optional-cache.ts';
 import { addOptionalCache } from '../../kube/optional-cache.ts';
+import { untilAborted } from '../../kube/until-aborted.ts';
 import type { HubContext } from '../fleet/context.ts';
 import { hubFieldManager } from '../fleet/context.ts';
 import { createOverlay } from '../fleet/overlay.ts';
@@ -116,9 +117,4 @@ function slimNamespace({ apiVersion, kind, metadata }: Namespace): Namespace {
       ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
     },
   };
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }

@@ -13,6 +13,7 @@ import type { Manager } from '../../kube/manager.ts';
 import { createManager } from '../../kube/manager.ts';
 import type { Metrics } from '../../kube/metrics.ts';
 import { addOptionalCache } from '../../kube/optional-cache.ts';
+import { untilAborted } from '../../kube/until-aborted.ts';
 import { addRegistrationRules } from '../cluster-api/rules.ts';
 import { addInventory } from '../inventory/inventory.ts';
 import { createAddressController } from './address-controller.ts';
@@ -182,8 +183,5 @@ async function pruneWhenSynced(context: HubContext, signal: AbortSignal): Promis
     // names that answer nothing give no rights worth ending the hub for; the next start tries again
     if (!signal.aborted) context.logger.warn({ error }, 'cannot prune reader roles');
   }
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  await untilAborted(signal);
 }

@@ -1,6 +1,6 @@
 /**
- * Secrets of the workspaces, and of namespaces of sources: kubeconfigs and values of tokens. The hub may read Secrets only in namespaces that are
- * bound to it, so there is one cache for each, started when an administrator opens the namespace.
+ * Secrets of the workspaces, and of namespaces of sources: kubeconfigs and values of tokens. The hub may read Secrets
+ * only in namespaces that are bound to it, so there is one cache for each, started when an administrator opens it.
  */
 import { durations } from '../../../api/durations.ts';
 import type { Namespace, Secret } from '../../../api/kubernetes/core.ts';
@@ -10,6 +10,7 @@ import { createCache } from '../../kube/cache.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Logger } from '../../kube/logger.ts';
 import type { Runnable } from '../../kube/manager.ts';
+import { untilAborted } from '../../kube/until-aborted.ts';
 import { withoutData } from './caches.ts';
 
 export interface WorkspaceSecrets extends Runnable {
@@ -105,10 +106,7 @@ export function createWorkspaceSecrets(
           else void stop(name);
         }),
       );
-      await new Promise<void>((resolve) => {
-        if (signal.aborted) resolve();
-        else signal.addEventListener('abort', () => resolve(), { once: true });
-      });
+      await untilAborted(signal);
       for (const unsubscribe of subscriptions) unsubscribe();
       await Promise.all([...open.keys()].map(stop));
     },
