@@ -25,8 +25,8 @@ export interface BootstrapValues {
   readonly systemNamespace?: string;
 }
 
-/** Keys in the order that Fleet writes them. */
-const keys = [
+/** Keys of every token's values, in the order that Fleet writes them. */
+export const bootstrapKeys = [
   'apiServerCA',
   'apiServerURL',
   'clusterNamespace',
@@ -43,7 +43,7 @@ export function formatValues(values: BootstrapValues): string {
   const moved = values.systemNamespace !== undefined && values.systemNamespace !== defaults.systemNamespace;
   return stringify(
     {
-      ...Object.fromEntries(keys.map((key) => [key, values[key]])),
+      ...Object.fromEntries(bootstrapKeys.map((key) => [key, values[key]])),
       ...(moved ? { internal: { systemNamespace: values.systemNamespace } } : {}),
     },
     // Helm reads YAML 1.1, where a token called `on` or `012` would be no text unless it is quoted.
@@ -78,7 +78,7 @@ export function parseValues(text: string, where = 'values'): BootstrapValues {
 
 /** Data of the Secret `fleet-agent-bootstrap`: flat keys, values in base64. */
 export function bootstrapSecretData(values: BootstrapValues): Record<string, string> {
-  return Object.fromEntries(keys.map((key) => [key, Buffer.from(values[key]).toString('base64')]));
+  return Object.fromEntries(bootstrapKeys.map((key) => [key, Buffer.from(values[key]).toString('base64')]));
 }
 
 /**
@@ -100,7 +100,7 @@ const copyHint =
   'Copy the values once more from the Secret that status.secretName of the ClusterRegistrationToken names.';
 
 function check(given: Readonly<Record<string, unknown>>, where: string): BootstrapValues {
-  const wrong = keys.filter((key) => {
+  const wrong = bootstrapKeys.filter((key) => {
     const value = given[key];
     return optional.includes(key) && (value === undefined || value === null)
       ? false

@@ -3,6 +3,7 @@
  * values file of a registration token as it is, as Fleet's own chart does.
  */
 import { agentConfigFields } from '../../api/fleet/agent-config.ts';
+import { bootstrapKeys } from '../../api/fleet/bootstrap-values.ts';
 import type { BootstrapValues } from '../../api/fleet/bootstrap-values.ts';
 import { configKey, defaults, secretNames } from '../../api/fleet/constants.ts';
 import { MusterError } from '../../api/errors.ts';
@@ -23,16 +24,6 @@ const namespace = 'helm-ns-0';
 
 /** Cluster-scoped names are made of the namespace and end so; longer ones would be cut and hashed, which helm cannot. */
 const longestNamespace = 63 - '-fleet-agent-role-binding'.length;
-
-/** Values of a registration token. */
-const bootstrapKeys = [
-  'apiServerCA',
-  'apiServerURL',
-  'clusterNamespace',
-  'systemRegistrationNamespace',
-  'token',
-  'tokenName',
-] as const satisfies readonly (keyof BootstrapValues)[];
 
 /** The files of chart `muster-agent`. Throws INVALID_ARGUMENT. */
 export function agentChart(props: AgentProps): ChartFile[] {
