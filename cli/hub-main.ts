@@ -1,5 +1,6 @@
 /** `muster hub`: environment and flags to {@link runHub}. */
 import { formatGoDuration } from '../api/duration.ts';
+import { given } from '../api/given.ts';
 import { version } from '../api/version.ts';
 import type { AgentDefaults } from '../runtime/hub/fleet/edge-agent.ts';
 import { runHub } from '../runtime/hub/fleet/hub.ts';
@@ -72,12 +73,11 @@ function agentDefaults(env: Env): AgentDefaults {
     const ms = durationOf(env, `FLEET_AGENT_ELECTION_${name}`);
     return ms === undefined ? undefined : formatGoDuration(ms);
   };
-  const times = {
+  const election = given({
     leaseDuration: time('LEASE_DURATION'),
     retryPeriod: time('RETRY_PERIOD'),
     renewDeadline: time('RENEW_DEADLINE'),
-  };
-  const election = Object.fromEntries(Object.entries(times).filter(([, value]) => value !== undefined));
+  });
   return {
     ...(replicas === undefined ? {} : { replicas }),
     ...(Object.keys(election).length === 0 ? {} : { election }),

@@ -63,8 +63,3 @@ export function readProps<T>(path: string | undefined, known: Readonly<Record<ke
     });
   return props as Partial<T>;
 }
-
-/** Without members that are undefined, so that a flag that is not given leaves the property of the file. */
-export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
-}

@@ -1,12 +1,13 @@
 /** What is installed: definitions, hub, agent. */
 import { Option } from 'commander';
+import { given } from '../../api/given.ts';
 import { parseValues } from '../../api/fleet/bootstrap-values.ts';
 import type { HubConfig } from '../../api/fleet/hub-config.ts';
 import { version } from '../../api/version.ts';
 import { synthAgent, synthCrds, synthHub } from '../../components/fleet/index.ts';
 import type { AgentProps, CrdsProps, HubProps } from '../../components/fleet/index.ts';
 import { agentChart, crdsChart, hubChart } from '../../components/helm/index.ts';
-import { collect, given, pairs, readProps, readText } from './input.ts';
+import { collect, pairs, readProps, readText } from './input.ts';
 import { common, credentialOf, credentialOptions } from './options.ts';
 import type { Flags, ManifestSet } from './sets.ts';
 

@@ -1,5 +1,6 @@
 /** What a user declares on a hub: one object at a time. */
 import { Option } from 'commander';
+import { given } from '../../api/given.ts';
 import { MusterError } from '../../api/errors.ts';
 import { defaults } from '../../api/fleet/constants.ts';
 import { synthCluster, synthClusterGroup, synthGitRepo, synthRegistrationToken } from '../../components/fleet/index.ts';
@@ -12,7 +13,7 @@ import type {
   TargetProps,
 } from '../../components/fleet/index.ts';
 import type { KubeObject } from '../../api/resource.ts';
-import { collect, given, pairs, readProps } from './input.ts';
+import { collect, pairs, readProps } from './input.ts';
 import { common, credentialOf, credentialOptions } from './options.ts';
 import type { ManifestSet, Manifests } from './sets.ts';
 

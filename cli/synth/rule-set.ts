@@ -1,9 +1,10 @@
 /** A rule by which clusters are registered as they come and go. */
 import { Option } from 'commander';
+import { given } from '../../api/given.ts';
 import { MusterError } from '../../api/errors.ts';
 import { synthRegistrationRule } from '../../components/fleet/index.ts';
 import type { RegistrationRuleProps } from '../../components/fleet/index.ts';
-import { collect, given, pairs, readProps } from './input.ts';
+import { collect, pairs, readProps } from './input.ts';
 import { common } from './options.ts';
 import type { ManifestSet } from './sets.ts';
 

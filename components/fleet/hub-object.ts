@@ -74,8 +74,3 @@ export abstract class ReferencedObject extends Construct implements IHubObject {
     this.namespace = checkName(options.namespace ?? defaults.defaultNamespace, `${kind}.namespace`);
   }
 }
-
-/** Without the members that are undefined: what is not given stays the hub's or anybody else's. */
-export function given(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}

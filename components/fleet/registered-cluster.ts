@@ -1,8 +1,10 @@
 /** Construct of a Cluster: declared by its clientID, or with a kubeconfig that lies on the hub. */
 import type { Construct } from 'constructs';
+import { agentFields } from '../../api/fleet/agent-settings.ts';
 import { defaults, secretKeys } from '../../api/fleet/constants.ts';
 import { clusterSpec } from '../../api/fleet/cluster.ts';
 import { MusterError } from '../../api/errors.ts';
+import { given } from '../../api/given.ts';
 import type { KubeObject } from '../../api/resource.ts';
 import { validate } from '../../api/validate.ts';
 import { checkProtocol } from '../protocol.ts';
@@ -10,7 +12,7 @@ import type { ProtocolProps } from '../protocol.ts';
 import { addSecretSource, secretNameOf } from '../secrets/add-secret-source.ts';
 import type { WantedSecret } from '../secrets/add-secret-source.ts';
 import type { SecretReference, SecretSource } from '../secrets/source.ts';
-import { given, HubObject, ReferencedObject } from './hub-object.ts';
+import { HubObject, ReferencedObject } from './hub-object.ts';
 import type { HubObjectProps, ReferenceOptions } from './hub-object.ts';
 import type { EnvVar, ResourceRequirements, SchedulingCustomization, Toleration } from './props.ts';
 import { ChartOf, synthesize } from './synthesize.ts';
@@ -169,14 +171,6 @@ function specOf(props: RegisteredClusterProps): Record<string, unknown> {
     redeployAgentGeneration: redeploy,
     paused: props.paused,
     templateValues: props.templateValues,
-    agentNamespace: agent.namespace,
-    agentEnvVars: agent.envVars,
-    agentTolerations: agent.tolerations,
-    agentAffinity: agent.affinity,
-    agentResources: agent.resources,
-    agentSchedulingCustomization: agent.schedulingCustomization,
-    agentPullSecrets: agent.imagePullSecrets?.map((name) => ({ name })),
-    hostNetwork: agent.hostNetwork,
-    privateRepoURL: agent.privateRepoURL,
+    ...agentFields(agent),
   });
 }

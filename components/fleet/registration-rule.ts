@@ -1,5 +1,6 @@
 /** Construct of a RegistrationRule: clusters are registered as their sources come and go. */
 import { Construct } from 'constructs';
+import { given } from '../../api/given.ts';
 import { checkName } from '../../api/kubernetes/names.ts';
 import { checkLabels } from '../../api/labels.ts';
 import { apiVersion } from '../../api/muster/constants.ts';
@@ -11,7 +12,6 @@ import { addObject } from '../add-object.ts';
 import { checkProtocol } from '../protocol.ts';
 import type { ProtocolProps } from '../protocol.ts';
 import { refuseSecretsInClear } from '../secrets/in-clear.ts';
-import { given } from './hub-object.ts';
 import type { ClusterAgentProps } from './registered-cluster.ts';
 import { ChartOf, synthesize } from './synthesize.ts';
 import type { ClusterSelector } from './target.ts';

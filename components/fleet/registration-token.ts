@@ -2,12 +2,13 @@
 import type { Construct } from 'constructs';
 import { clusterRegistrationTokenSpec } from '../../api/fleet/cluster-registration-token.ts';
 import { annotations } from '../../api/fleet/constants.ts';
+import { given } from '../../api/given.ts';
 import type { KubeObject } from '../../api/resource.ts';
 import { validate } from '../../api/validate.ts';
 import { ChartOf, synthesize } from './synthesize.ts';
 import { checkProtocol } from '../protocol.ts';
 import type { ProtocolProps } from '../protocol.ts';
-import { given, HubObject, ReferencedObject } from './hub-object.ts';
+import { HubObject, ReferencedObject } from './hub-object.ts';
 import type { HubObjectProps, IHubObject, ReferenceOptions } from './hub-object.ts';
 
 /** Props of {@link RegistrationToken}. */

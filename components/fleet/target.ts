@@ -1,6 +1,6 @@
 /** Which clusters a GitRepo goes to. */
 import { MusterError } from '../../api/errors.ts';
-import { given } from './hub-object.ts';
+import { given } from '../../api/given.ts';
 import type { IHubObject } from './hub-object.ts';
 
 /** Which clusters, by their labels; every part that is given must hold. An empty selector takes all. */

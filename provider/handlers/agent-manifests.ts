@@ -1,6 +1,7 @@
 /** The manifests that the inputs of an agent mean. Loads no schema. */
 import { parseValues } from '../../api/fleet/bootstrap-values.ts';
 import { defaults } from '../../api/fleet/constants.ts';
+import { given } from '../../api/given.ts';
 import type { KubeObject } from '../../api/resource.ts';
 import { synthAgent } from '../../components/fleet/index.ts';
 import type { AgentProps } from '../../components/fleet/index.ts';
@@ -13,7 +14,7 @@ export function agentManifests(inputs: Manifest, values?: string): KubeObject[] 
   const { image, imagePullPolicy, imagePullSecrets, replicas, clientID, labels } = inputs;
   const { checkinInterval, agentTLSMode, deploysWorkloads } = inputs;
   const { namespace = defaults.agentNamespace, ...settings } = inputs.agentSettings ?? {};
-  const props: Record<string, unknown> = {
+  const props = given({
     ...settings,
     namespace,
     // As the hub does for `spec.agentNamespace`: an agent in a namespace of its own keeps to its own releases.
@@ -33,7 +34,6 @@ export function agentManifests(inputs: Manifest, values?: string): KubeObject[] 
     redeployGeneration: inputs.redeploy,
     deploysWorkloads,
     bootstrap: values === undefined ? undefined : parseValues(values),
-  };
-  const given = Object.fromEntries(Object.entries(props).filter(([, value]) => value !== undefined));
-  return synthAgent(given as unknown as AgentProps);
+  });
+  return synthAgent(props as unknown as AgentProps);
 }

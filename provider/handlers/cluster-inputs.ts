@@ -1,8 +1,10 @@
 /** Inputs of `Cluster`, their schema, and the object that they mean. */
 import { z } from 'zod';
+import { agentFields } from '../../api/fleet/agent-settings.ts';
 import { clusterSpec } from '../../api/fleet/cluster.ts';
 import { apiVersion } from '../../api/fleet/constants.ts';
 import type { Cluster } from '../../api/fleet/kinds.ts';
+import { given } from '../../api/given.ts';
 import { agentSettings } from '../agent-settings.ts';
 import { wantedMetadata } from '../fleet-object.ts';
 import { common, hubKubeconfig, label, metadata } from '../inputs.ts';
@@ -50,28 +52,23 @@ export function kubeconfigSecretName(inputs: Pick<ClusterInputs, 'metadata'>): s
 
 /** The object to apply. Fields that are not given stay the hub's or anybody else's. */
 export function clusterObject(inputs: ClusterInputs): Cluster {
-  const agent = inputs.agentSettings ?? {};
   const secret =
     inputs.kubeconfig === undefined
       ? inputs.kubeconfigSecret
       : { name: kubeconfigSecretName(inputs), namespace: undefined };
-  const wanted = {
+  const wanted = given({
     paused: inputs.paused,
     clientID: secret === undefined || inputs.clientID ? inputs.clientID : undefined,
     kubeConfigSecret: secret?.name,
     kubeConfigSecretNamespace: secret?.namespace,
     redeployAgentGeneration: inputs.redeploy,
-    agentNamespace: agent.namespace,
-    agentEnvVars: agent.envVars,
-    agentTolerations: agent.tolerations,
-    agentAffinity: agent.affinity,
-    agentResources: agent.resources,
-    agentSchedulingCustomization: agent.schedulingCustomization,
-    agentPullSecrets: agent.imagePullSecrets?.map((name) => ({ name })),
-    hostNetwork: agent.hostNetwork,
-    privateRepoURL: agent.privateRepoURL,
+    ...agentFields(inputs.agentSettings ?? {}),
     templateValues: inputs.templateValues,
+  });
+  return {
+    apiVersion,
+    kind: 'Cluster',
+    metadata: wantedMetadata(inputs),
+    spec: wanted as NonNullable<Cluster['spec']>,
   };
-  const given = Object.fromEntries(Object.entries(wanted).filter(([, value]) => value !== undefined));
-  return { apiVersion, kind: 'Cluster', metadata: wantedMetadata(inputs), spec: given };
 }

@@ -1,5 +1,6 @@
 /** The manifests that the inputs of a hub mean. Loads no schema. */
 import type { HubConfig } from '../../api/fleet/hub-config.ts';
+import { given } from '../../api/given.ts';
 import type { KubeObject } from '../../api/resource.ts';
 import { synthCrds, synthHub } from '../../components/fleet/index.ts';
 import type { HubProps } from '../../components/fleet/index.ts';
@@ -12,21 +13,20 @@ let definitions: KubeObject[] | undefined;
 export function hubManifests(inputs: HubFields): KubeObject[] {
   const { image, namespace, config, workspaces } = inputs;
   const { envVars, tolerations, resources, hostNetwork, imagePullPolicy, imagePullSecrets, replicas } = inputs;
-  const optional = {
-    workspaces,
-    envVars,
-    tolerations,
-    resources,
-    hostNetwork,
-    imagePullPolicy,
-    imagePullSecrets,
-    replicas,
-  };
   const props = {
     image,
     namespace,
     config: config as HubConfig,
-    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)),
+    ...given({
+      workspaces,
+      envVars,
+      tolerations,
+      resources,
+      hostNetwork,
+      imagePullPolicy,
+      imagePullSecrets,
+      replicas,
+    }),
   } as HubProps;
   definitions ??= synthCrds();
   return [...definitions, ...synthHub(props)];

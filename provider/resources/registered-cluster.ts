@@ -1,6 +1,7 @@
 import { ComponentResource, mergeOptions, output, Output, secret } from '@pulumi/pulumi';
 import type { ComponentResourceOptions, CustomResourceOptions, Input } from '@pulumi/pulumi';
 import { labels } from '../../api/fleet/constants.ts';
+import { given } from '../../api/given.ts';
 import { AgentRelease } from './agent-release.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import { Cluster } from './cluster.ts';
@@ -98,7 +99,7 @@ export class RegisteredCluster extends ComponentResource {
   /** The Cluster waits for no agent here: the agent is installed after it, and that is where the wait belongs. */
   #declared(name: string, args: SelfRegistrationArgs, options: CustomResourceOptions): Cluster {
     const { hub, metadata, timeouts } = args;
-    const shared = { ...defined({ hub, timeouts }), metadata: withOwnAgent(metadata), awaitReady: false };
+    const shared = { ...given({ hub, timeouts }), metadata: withOwnAgent(metadata), awaitReady: false };
     return new Cluster(name, shared, options);
   }
 
@@ -115,7 +116,7 @@ export class RegisteredCluster extends ComponentResource {
       shared ??
       new ClusterRegistrationToken(
         name,
-        { ...defined({ hub, timeouts }), metadata: { namespace }, ttl: tokenTtl ?? '12h', renew: false },
+        { ...given({ hub, timeouts }), metadata: { namespace }, ttl: tokenTtl ?? '12h', renew: false },
         options,
       );
     const registering = { ...rest, values: token.values, clientID: cluster.clientID };
@@ -144,9 +145,4 @@ function withOwnAgent(metadata: Input<MetadataArgs> = {}): Input<MetadataArgs> {
 
 function isPlain<T extends object>(value: Input<T>): value is T {
   return !Output.isInstance(value) && !(value instanceof Promise);
-}
-
-/** Without the members that are undefined. */
-function defined<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as never;
 }

@@ -7,6 +7,7 @@ import {
   kubeconfigSecretName,
   pausedAnnotation,
 } from '../../../api/cluster-api/cluster.ts';
+import { given } from '../../../api/given.ts';
 import type { SourceKubeconfig, Source } from './source.ts';
 import { sourceBase } from './source.ts';
 
@@ -60,10 +61,4 @@ export function slimCluster({ apiVersion, kind, metadata, spec, status }: Cluste
     spec: given({ paused, topology: topology && given({ class: className, classNamespace, classRef, version }) }),
     status: given({ phase, controlPlaneReady, initialization, conditions: initialized }),
   };
-}
-
-type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
-
-function given<T extends object>(fields: T): Given<T> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
 }

@@ -1,5 +1,6 @@
 /** The Cluster of Fleet that a registration asks for, and the smallest change that leads there. Pure. */
 import { isDeepStrictEqual } from 'node:util';
+import { agentFields } from '../../../api/fleet/agent-settings.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { annotations } from '../../../api/muster/constants.ts';
 import { formatReference } from '../../../api/muster/kubeconfig-reference.ts';
@@ -28,22 +29,14 @@ export function wantedCluster(registration: Registration, bootstrapSecret: strin
       : { [annotations.kubeconfig]: formatReference(kubeconfig) }),
     ...(kubeconfig?.endpoint === undefined ? {} : { [annotations.endpoint]: JSON.stringify(kubeconfig.endpoint) }),
   };
-  const spec = given({
+  const spec = present({
     ...(kubeconfig === undefined
       ? {}
       : {
           kubeConfigSecret: kubeconfig.name,
           ...(kubeconfig.namespace === workspace ? {} : { kubeConfigSecretNamespace: kubeconfig.namespace }),
         }),
-    agentNamespace: agent.namespace,
-    agentEnvVars: agent.envVars,
-    agentTolerations: agent.tolerations,
-    agentAffinity: agent.affinity,
-    agentResources: agent.resources,
-    agentSchedulingCustomization: agent.schedulingCustomization,
-    agentPullSecrets: agent.imagePullSecrets,
-    hostNetwork: agent.hostNetwork,
-    privateRepoURL: agent.privateRepoURL,
+    ...agentFields(agent),
   });
   const wanted = { labels: registration.labels, annotations: notes, spec };
   return { ...wanted, annotations: { ...notes, [annotations.applied]: JSON.stringify(keysOf(wanted)) } };
@@ -92,6 +85,7 @@ export function clusterPatch(cluster: Cluster, wanted: WantedCluster): Record<st
   };
 }
 
-function given(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+/** Without what a rule leaves out, or takes back with null. */
+function present(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
 }
