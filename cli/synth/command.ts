@@ -10,6 +10,7 @@ import { header, readIfThere, removeStale, writeFiles } from './files.ts';
 import { installationSets } from './installation-sets.ts';
 import { layOut, orderings } from './layout.ts';
 import type { Ordering, SetOutput } from './layout.ts';
+import { common } from './options.ts';
 import { registrationSets } from './registration-sets.ts';
 import { ruleSet } from './rule-set.ts';
 import type { ManifestSet } from './sets.ts';
@@ -46,8 +47,7 @@ export function addSynth(program: Command, write: (text: string) => void): void 
     .description('print manifests as YAML, or write them to files; without a set: crds, hub and agent')
     .enablePositionalOptions()
     .allowExcessArguments(false);
-  const shared = installationSets.flatMap(({ options }) => options).filter((option) => option.long === '--image');
-  for (const option of [...shared.slice(0, 1), ...outputOptions()]) synth.addOption(option);
+  for (const option of [common.image(), ...outputOptions()]) synth.addOption(option);
   synth.action((flags: OutputFlags, command: Command) => {
     const [unknown] = command.args;
     const known = command.commands.map((each) => each.name()).join(', ');
@@ -57,8 +57,7 @@ export function addSynth(program: Command, write: (text: string) => void): void 
   for (const set of [...installationSets, ...registrationSets, ruleSet]) {
     const command = synth.command(set.name).description(set.description).allowExcessArguments(false);
     for (const option of set.options) command.addOption(option);
-    for (const option of [...outputOptions(), ...(set.chart === undefined ? [] : [formatOption()])])
-      command.addOption(option);
+    for (const option of [...outputOptions(), ...(set.hasChart ? [formatOption()] : [])]) command.addOption(option);
     command.action((flags: OutputFlags) => run([set], flags, write));
   }
 }
@@ -82,11 +81,12 @@ function run(sets: readonly ManifestSet[], flags: OutputFlags, write: (text: str
 function writeChart(sets: readonly ManifestSet[], flags: OutputFlags, write: (text: string) => void): void {
   const [set] = sets;
   const { out, ordering } = flags;
-  if (set?.chart === undefined || out === undefined || ordering !== 'none')
+  if (set?.hasChart === undefined || out === undefined || ordering !== 'none')
     throw new MusterError('INVALID_ARGUMENT', 'helm needs --out and has an order of its own', { where: '--format' });
+  const { objects, chart } = set.synth({ ...flags });
   // The same question as for plain manifests: defaults of values may be of the user, too.
-  if (!flags.allowSecrets) refuseSecretsInClear(set.synth({ ...flags }).objects);
-  const files = set.chart({ ...flags });
+  if (!flags.allowSecrets) refuseSecretsInClear(objects);
+  const files = chart?.() ?? [];
   const name = /^name: (.*)$/m.exec(files.find(({ path }) => path === 'Chart.yaml')?.text ?? '')?.[0] ?? '';
   const present = readIfThere(join(out, 'Chart.yaml'));
   if (present !== undefined && !present.includes(`${name}\n`))

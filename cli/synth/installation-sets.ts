@@ -111,8 +111,11 @@ export const installationSets: readonly ManifestSet[] = [
     options: [
       new Option('--cluster-profiles', 'with ClusterProfile of SIG Multicluster, unless others have installed it'),
     ],
-    synth: (flags: CrdsProps) => ({ objects: synthCrds(flags), file: 'crds' }),
-    chart: (flags: CrdsProps) => crdsChart(synthCrds(flags)),
+    hasChart: true,
+    synth(flags: CrdsProps) {
+      const objects = synthCrds(flags);
+      return { objects, file: 'crds', chart: () => crdsChart(objects) };
+    },
   },
   {
     name: 'hub',
@@ -126,8 +129,11 @@ export const installationSets: readonly ManifestSet[] = [
       new Option('--api-server-ca <file>', 'certificate authority of that address, PEM'),
       new Option('--workspace <namespace>', 'a namespace for clusters and tokens; repeatable').argParser(collect),
     ],
-    synth: (flags: Flags) => ({ objects: synthHub(hubProps(flags)), file: 'hub' }),
-    chart: (flags: Flags) => hubChart(hubProps(flags)),
+    hasChart: true,
+    synth(flags: Flags) {
+      const props = hubProps(flags);
+      return { objects: synthHub(props), file: 'hub', chart: () => hubChart(props) };
+    },
   },
   {
     name: 'agent',
@@ -143,7 +149,10 @@ export const installationSets: readonly ManifestSet[] = [
       ...credentialOptions('values of its token'),
       new Option('--values <file>', 'values of its token in clear; needs --allow-secrets'),
     ],
-    synth: (flags: Flags) => ({ objects: synthAgent(agentProps(flags)), file: 'agent' }),
-    chart: (flags: Flags) => agentChart(agentProps(flags)),
+    hasChart: true,
+    synth(flags: Flags) {
+      const props = agentProps(flags);
+      return { objects: synthAgent(props), file: 'agent', chart: () => agentChart(props) };
+    },
   },
 ];

@@ -12,6 +12,8 @@ export interface Manifests {
   readonly objects: readonly KubeObject[];
   /** Name of the file, without extension: `hub`, `cluster-east`. */
   readonly file: string;
+  /** The same as a chart; absent: single objects of the user need none. Throws INVALID_ARGUMENT. */
+  chart?(): ChartFile[];
 }
 
 /** One set. */
@@ -21,8 +23,8 @@ export interface ManifestSet {
   /** Where Flux applies it. */
   readonly folder: FluxFolder;
   readonly options: readonly Option[];
-  /** Throws INVALID_ARGUMENT. */
+  /** Whether it can be a chart. Default: false. */
+  readonly hasChart?: true;
+  /** Reads what the flags name, once: standard input is gone then. Throws INVALID_ARGUMENT. */
   synth(flags: Flags): Manifests;
-  /** The same as a chart; absent: single objects of the user need none. Throws INVALID_ARGUMENT. */
-  chart?(flags: Flags): ChartFile[];
 }
