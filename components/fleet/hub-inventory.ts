@@ -10,7 +10,7 @@ import { argoCDClusterAnnotation, argoCDSecretType } from './argocd-names.ts';
 import { addBinding, addRole } from './chart-rbac.ts';
 import { onlyTheFinalizer } from './hub-sources.ts';
 import { hubNames, policyNames, workspaceLabel } from './names.ts';
-import { addPolicy, cel } from './policy.ts';
+import { addPolicy, cel, inNamespaceLabelled } from './policy.ts';
 import type { NamedExpression, Policy } from './policy.ts';
 
 /**
@@ -24,7 +24,7 @@ export const argoCDRules: readonly PolicyRule[] = [
 /** Profiles are told apart by their manager, which the kind does not let anybody change. */
 export function profilesPolicy(): Policy {
   const ours = (object: string): string => `${object}.spec.clusterManager.name == ${cel(clusterManager)}`;
-  const workspace = `namespaceObject.metadata.?labels[?${cel(workspaceLabel)}].orValue("") == "true"`;
+  const workspace = inNamespaceLabelled(workspaceLabel);
   return {
     name: policyNames.hubProfiles,
     rules: [

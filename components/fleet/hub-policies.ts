@@ -7,7 +7,7 @@ import { labels as musterLabels } from '../../api/muster/constants.ts';
 import { profilesPolicy } from './hub-inventory.ts';
 import { sourceFences, sourceMarks } from './hub-sources.ts';
 import { grantRoles, hubNames, policyNames, workspaceLabel } from './names.ts';
-import { cel } from './policy.ts';
+import { cel, inNamespaceLabelled } from './policy.ts';
 import type { NamedExpression, Policy } from './policy.ts';
 
 /** The namespaces that the policies name. */
@@ -24,9 +24,9 @@ const isClusterNamespace = (object: string): string =>
   `(${object}.metadata.name.startsWith("cluster-") && ` +
   `${object}.metadata.?labels[?${cel(labels.managed)}].orValue("") == "true")`;
 
-const isWorkspace = `namespaceObject.metadata.?labels[?${cel(workspaceLabel)}].orValue("") == "true"`;
+const isWorkspace = inNamespaceLabelled(workspaceLabel);
 
-const isSource = `namespaceObject.metadata.?labels[?${cel(musterLabels.source)}].orValue("") == "true"`;
+const isSource = inNamespaceLabelled(musterLabels.source);
 
 /** Match condition: the request is the hub's. */
 export function isTheHub(system: string): NamedExpression {

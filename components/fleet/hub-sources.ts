@@ -5,7 +5,7 @@ import type { PolicyRule } from '../../api/kubernetes/rbac.ts';
 import { annotations, group as muster, labels, registrationFinalizer } from '../../api/muster/constants.ts';
 import { group as multicluster } from '../../api/multicluster/constants.ts';
 import { policyNames, workspaceLabel } from './names.ts';
-import { cel } from './policy.ts';
+import { cel, inNamespaceLabelled } from './policy.ts';
 import type { NamedExpression, Policy } from './policy.ts';
 
 const read = ['get', 'list', 'watch'];
@@ -54,7 +54,7 @@ export function onlyTheFinalizer(...fields: string[]): string {
   ].join(' && ');
 }
 
-const isWorkspace = `namespaceObject.metadata.?labels[?${cel(workspaceLabel)}].orValue("") == "true"`;
+const isWorkspace = inNamespaceLabelled(workspaceLabel);
 
 /** Fences of the hub: of sources it changes its finalizer only; it deletes what it made for them only. */
 export function sourceFences(): Policy[] {

@@ -33,6 +33,11 @@ export function cel(text: string): string {
   return JSON.stringify(text);
 }
 
+/** CEL: the namespace of the object has this label, value `true`. */
+export function inNamespaceLabelled(label: string): string {
+  return `namespaceObject.metadata.?labels[?${cel(label)}].orValue("") == "true"`;
+}
+
 /** The policy, and a binding of the same name that makes it deny everywhere. */
 export function addPolicy(scope: Construct, policy: Policy, labels: Readonly<Record<string, string>>): void {
   const metadata = { name: policy.name, labels };
