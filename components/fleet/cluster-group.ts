@@ -5,7 +5,7 @@ import type { KubeObject } from '../../api/resource.ts';
 import { validate } from '../../api/validate.ts';
 import { HubObject, ReferencedObject } from './hub-object.ts';
 import type { HubObjectProps, ReferenceOptions } from './hub-object.ts';
-import { ChartOf, synthesize } from './synthesize.ts';
+import { synthesizeOne } from './synthesize.ts';
 import type { ClusterSelector, ITarget, TargetProps } from './target.ts';
 
 /** Props of {@link ClusterGroup}. */
@@ -61,7 +61,5 @@ class ReferencedGroup extends ReferencedObject implements IClusterGroup {
 
 /** The group as an object. Throws INVALID_ARGUMENT. */
 export function synthClusterGroup(props: ClusterGroupProps): KubeObject[] {
-  return synthesize(
-    (app) => new ChartOf(app, (chart) => new ClusterGroup(chart, 'group', { ...props, allowSecrets: true })),
-  );
+  return synthesizeOne((chart) => new ClusterGroup(chart, 'group', { ...props, allowSecrets: true }));
 }

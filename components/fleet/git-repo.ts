@@ -10,7 +10,7 @@ import { addSecretSource, secretNameOf } from '../secrets/add-secret-source.ts';
 import type { SecretSource } from '../secrets/source.ts';
 import { HubObject, ReferencedObject } from './hub-object.ts';
 import type { HubObjectProps, IHubObject, ReferenceOptions } from './hub-object.ts';
-import { ChartOf, synthesize } from './synthesize.ts';
+import { synthesizeOne } from './synthesize.ts';
 import { targetOf } from './target.ts';
 import type { Target } from './target.ts';
 
@@ -123,5 +123,5 @@ class ReferencedGitRepo extends ReferencedObject {
 
 /** The GitRepo as an object, after what makes its Secrets. Throws INVALID_ARGUMENT. */
 export function synthGitRepo(props: GitRepoProps): KubeObject[] {
-  return synthesize((app) => new ChartOf(app, (chart) => new GitRepo(chart, 'repo', { ...props, allowSecrets: true })));
+  return synthesizeOne((chart) => new GitRepo(chart, 'repo', { ...props, allowSecrets: true }));
 }

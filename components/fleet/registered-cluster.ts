@@ -15,7 +15,7 @@ import type { SecretReference, SecretSource } from '../secrets/source.ts';
 import { HubObject, ReferencedObject } from './hub-object.ts';
 import type { HubObjectProps, ReferenceOptions } from './hub-object.ts';
 import type { EnvVar, ResourceRequirements, SchedulingCustomization, Toleration } from './props.ts';
-import { ChartOf, synthesize } from './synthesize.ts';
+import { synthesizeOne } from './synthesize.ts';
 import type { ITarget, TargetProps } from './target.ts';
 
 /** How the hub installs the agent; with a cluster that registers itself, it is the installer that decides. */
@@ -140,9 +140,7 @@ class ReferencedCluster extends ReferencedObject implements IRegisteredCluster {
 
 /** The Cluster as an object. Throws INVALID_ARGUMENT. */
 export function synthCluster(props: RegisteredClusterProps): KubeObject[] {
-  return synthesize(
-    (app) => new ChartOf(app, (chart) => new RegisteredCluster(chart, 'cluster', { ...props, allowSecrets: true })),
-  );
+  return synthesizeOne((chart) => new RegisteredCluster(chart, 'cluster', { ...props, allowSecrets: true }));
 }
 
 const wantedKubeconfig = ({ name, namespace = defaults.defaultNamespace }: RegisteredClusterProps): WantedSecret => ({

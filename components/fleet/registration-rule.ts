@@ -13,7 +13,7 @@ import { checkProtocol } from '../protocol.ts';
 import type { ProtocolProps } from '../protocol.ts';
 import { refuseSecretsInClear } from '../secrets/in-clear.ts';
 import type { ClusterAgentProps } from './registered-cluster.ts';
-import { ChartOf, synthesize } from './synthesize.ts';
+import { synthesizeOne } from './synthesize.ts';
 import type { ClusterSelector } from './target.ts';
 
 /** Labels or annotations of registrations. */
@@ -100,9 +100,7 @@ export class RegistrationRule extends Construct {
 
 /** The rule as an object. Throws INVALID_ARGUMENT. */
 export function synthRegistrationRule(props: RegistrationRuleProps): KubeObject[] {
-  return synthesize(
-    (app) => new ChartOf(app, (chart) => new RegistrationRule(chart, 'rule', { ...props, allowSecrets: true })),
-  );
+  return synthesizeOne((chart) => new RegistrationRule(chart, 'rule', { ...props, allowSecrets: true }));
 }
 
 function specOf(props: RegistrationRuleProps): RegistrationRuleSpec {

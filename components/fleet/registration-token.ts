@@ -5,7 +5,7 @@ import { annotations } from '../../api/fleet/constants.ts';
 import { given } from '../../api/given.ts';
 import type { KubeObject } from '../../api/resource.ts';
 import { validate } from '../../api/validate.ts';
-import { ChartOf, synthesize } from './synthesize.ts';
+import { synthesizeOne } from './synthesize.ts';
 import { checkProtocol } from '../protocol.ts';
 import type { ProtocolProps } from '../protocol.ts';
 import { HubObject, ReferencedObject } from './hub-object.ts';
@@ -65,7 +65,5 @@ class ReferencedToken extends ReferencedObject implements IRegistrationToken {
 
 /** The token as an object. Throws INVALID_ARGUMENT. */
 export function synthRegistrationToken(props: RegistrationTokenProps): KubeObject[] {
-  return synthesize(
-    (app) => new ChartOf(app, (chart) => new RegistrationToken(chart, 'token', { ...props, allowSecrets: true })),
-  );
+  return synthesizeOne((chart) => new RegistrationToken(chart, 'token', { ...props, allowSecrets: true }));
 }

@@ -7,7 +7,7 @@ import type { KubeObject } from '../../api/resource.ts';
 import { placeOf, resourceTypeOf } from './kinds.ts';
 
 /** A chart around one construct. */
-export class ChartOf extends Chart {
+class ChartOf extends Chart {
   constructor(app: App, add: (chart: Chart) => Construct) {
     super(app, 'chart');
     add(this);
@@ -19,6 +19,11 @@ export function synthesize(build: (app: App) => Chart): KubeObject[] {
   const objects = build(new App()).toJson() as KubeObject[];
   objects.forEach(check);
   return objects.sort(compare);
+}
+
+/** The objects of one construct. */
+export function synthesizeOne(add: (chart: Chart) => Construct): KubeObject[] {
+  return synthesize((app) => new ChartOf(app, add));
 }
 
 /** A fault here is ours, not the caller's: cdk8s would write a chart's namespace on cluster-scoped objects, too. */
