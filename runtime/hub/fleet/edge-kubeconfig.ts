@@ -5,8 +5,6 @@ import { defaults, secretKeys } from '../../../api/fleet/constants.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { registrationNamespace } from '../../../api/fleet/names.ts';
 import { annotations as marks, labels as marked } from '../../../api/muster/constants.ts';
-import type { KubeconfigReference } from '../../../api/muster/kubeconfig-reference.ts';
-import { parseReference } from '../../../api/muster/kubeconfig-reference.ts';
 import { Secrets } from '../../../api/kubernetes/core.ts';
 import { parseKey } from '../../../api/resource.ts';
 import { isForbidden } from '../../kube/api-error.ts';
@@ -15,6 +13,7 @@ import { workspaceLabel } from '../../../components/fleet/names.ts';
 import { parseKubeconfig } from '../../kube/kubeconfig.ts';
 import { kubeconfigKey } from './caches.ts';
 import type { HubContext } from './context.ts';
+import { endpointKubeconfig, markedReference } from './source-marks.ts';
 
 /** A stage of an import that cannot go on, in words for the user. */
 export class ImportFault extends Error {
@@ -51,16 +50,6 @@ export function isAllowedNamespace(namespace: string, cluster: Cluster, systemNa
   return allowed.includes(namespace) || namespace.startsWith('cluster-');
 }
 
-/**
- * Where a rule found the kubeconfig, for a Cluster that is still the rule's: only the hub, and who may write rules, can
- * say so on a Cluster (policy muster-source-marks), so it may be in any namespace of sources.
- */
-export function markedReference(cluster: Cluster): KubeconfigReference | undefined {
-  const reference = parseReference(cluster.metadata.annotations?.[marks.kubeconfig]);
-  if (reference === undefined) return undefined;
-  return `${reference.namespace}/${reference.name}` === kubeconfigKey(cluster) ? reference : undefined;
-}
-
 /** Reads and checks the kubeconfig. Throws ImportFault. */
 export async function readKubeconfig(context: HubContext, cluster: Cluster, signal: AbortSignal): Promise<EdgeAccess> {
   const key = kubeconfigKey(cluster) ?? '';
@@ -91,7 +80,11 @@ export async function readKubeconfig(context: HubContext, cluster: Cluster, sign
   const apiServerURL = text(secretKeys.apiServerURL);
   const apiServerCA = text(secretKeys.apiServerCA);
   return {
-    config: parse(endpoint === undefined ? content : withToken(endpoint, content), key, reference?.context),
+    config: parse(
+      endpoint === undefined ? content : endpointKubeconfig(endpoint, content.trim()),
+      key,
+      reference?.context,
+    ),
     ...(apiServerURL === undefined ? {} : { apiServerURL }),
     ...(apiServerCA === undefined ? {} : { apiServerCA }),
   };
@@ -106,19 +99,6 @@ export async function readKubeconfig(context: HubContext, cluster: Cluster, sign
       throw new ImportFault(reasons.kubeconfigSecretMissing, message, false);
     }
   }
-}
-
-/** A kubeconfig for a cluster whose Secret holds a token only; `endpoint` is `cluster` of a kubeconfig, as JSON. */
-function withToken(endpoint: string, token: string): string {
-  const name = 'source';
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': name,
-    contexts: [{ name, context: { cluster: name, user: name } }],
-    clusters: [{ name, cluster: JSON.parse(endpoint) as unknown }],
-    users: [{ name, user: { token: token.trim() } }],
-  });
 }
 
 function parse(text: string, key: string, context: string | undefined): ClientConfig {

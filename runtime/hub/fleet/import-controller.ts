@@ -3,7 +3,6 @@ import { conditionTypes, isTrue, reasons } from '../../../api/conditions.ts';
 import { durations } from '../../../api/durations.ts';
 import { isMusterError } from '../../../api/errors.ts';
 import { labels } from '../../../api/fleet/constants.ts';
-import { annotations as marks } from '../../../api/muster/constants.ts';
 import type { Cluster, ClusterRegistrationToken } from '../../../api/fleet/kinds.ts';
 import { Clusters } from '../../../api/fleet/kinds.ts';
 import { importTokenName, randomToken } from '../../../api/fleet/names.ts';
@@ -23,6 +22,7 @@ import { report } from './import-report.ts';
 import { isImported } from './local-cluster.ts';
 import type { Outside } from './slots.ts';
 import { createSlots } from './slots.ts';
+import { sourceMarks } from './source-marks.ts';
 
 export function createImportController(context: HubContext, edges: EdgeClients): Controller {
   const { caches } = context;
@@ -42,7 +42,7 @@ export function createImportController(context: HubContext, edges: EdgeClients):
       (type === 'added' ||
         previous?.metadata.generation !== object.metadata.generation ||
         // a rule found its kubeconfig elsewhere
-        sourceMarks(previous) !== sourceMarks(object) ||
+        sourceMarks(previous).join() !== sourceMarks(object).join() ||
         // an agent that moved has arrived, and the old one can go
         (previous?.status?.agent?.namespace !== object.status?.agent?.namespace && leftNamespaces(object).length > 0) ||
         // its agent fell silent: why, its cluster may know
@@ -77,12 +77,6 @@ export function createImportController(context: HubContext, edges: EdgeClients):
   };
   context.config.onChange(enqueueAll);
   return controller;
-}
-
-/** What a rule says of where the cluster is. */
-function sourceMarks(cluster: Cluster | undefined): string {
-  const notes = cluster?.metadata.annotations ?? {};
-  return [marks.kubeconfig, marks.endpoint].map((key) => notes[key] ?? '').join();
 }
 
 const wasHeard = (cluster: Cluster | undefined): boolean => isTrue(cluster?.status?.conditions, conditionTypes.online);

@@ -17,7 +17,8 @@ import { parseKubeconfig } from '../../kube/kubeconfig.ts';
 import { readDocument } from '../../kube/kubeconfig-reader.ts';
 import { kubeconfigKey } from '../fleet/caches.ts';
 import type { HubContext } from '../fleet/context.ts';
-import { isAllowedNamespace, markedReference } from '../fleet/edge-kubeconfig.ts';
+import { isAllowedNamespace } from '../fleet/edge-kubeconfig.ts';
+import { endpointKubeconfig, markedReference, sourceMarks } from '../fleet/source-marks.ts';
 
 export interface AccessReader {
   /** Reads each Secret once for each of its versions. */
@@ -51,10 +52,8 @@ export function createAccessReader(context: Pick<HubContext, 'client' | 'secrets
       await Promise.all(open);
       const [config, token] = [context.secrets.get(kubeconfig), context.secrets.get(key)];
       if (config === undefined) return [];
-      const notes = [marks.kubeconfig, marks.endpoint].map((note) => cluster.metadata.annotations?.[note] ?? '');
-      const version = [kubeconfig, config.metadata.resourceVersion, token?.metadata.resourceVersion, ...notes].join(
-        ' ',
-      );
+      const versions = [config, token].map((secret) => secret?.metadata.resourceVersion);
+      const version = [kubeconfig, ...versions, ...sourceMarks(cluster)].join(' ');
       const before = known.get(key);
       if (before?.version === version) return before.providers;
       const [found, tokens] = await Promise.all([
@@ -79,8 +78,10 @@ export function providersOf(access: {
   // of a Cluster that a rule made, the rule has noted what its Secret holds
   const { key = secretKeys.kubeconfig, context } = markedReference(cluster) ?? {};
   const endpointOnly = cluster.metadata.annotations?.[marks.endpoint];
-  const text = endpointOnly === undefined ? textOf(kubeconfig, key) : kubeconfigOf(endpointOnly);
-  const config = readConfig(text, context);
+  const text = textOf(kubeconfig, key);
+  // the credential is in no text that is published, so any will do
+  const whole = () => (endpointOnly === undefined ? text : endpointKubeconfig(endpointOnly, 'none'));
+  const config = readConfig(whole, context);
   if (kubeconfig === undefined || config === undefined || !isPublic(config)) return [];
   const { name = '', namespace = '' } = kubeconfig.metadata;
   const provider = (plugin: string, extension: Record<string, string>): AccessProvider => ({
@@ -99,17 +100,10 @@ function textOf(secret: Secret | undefined, key: string): string {
   return Buffer.from(secret?.data?.[key] ?? '', 'base64').toString('utf8');
 }
 
-/** `cluster` of a kubeconfig, as JSON, as a whole one; its credential is in no text that is published. */
-function kubeconfigOf(endpoint: string): string {
-  const [cluster, user] = [`"name":"a","cluster":${endpoint}`, '"name":"a","user":{"token":"none"}'];
-  const contexts = '"contexts":[{"name":"a","context":{"cluster":"a","user":"a"}}]';
-  return `{"current-context":"a",${contexts},"clusters":[{${cluster}}],"users":[{${user}}]}`;
-}
-
 /** What the hub does not take itself it does not recommend to others. */
-function readConfig(text: string, context: string | undefined): ClientConfig | undefined {
+function readConfig(text: () => string, context: string | undefined): ClientConfig | undefined {
   try {
-    return parseKubeconfig(text, { policy: 'hub', ...(context === undefined ? {} : { context }) });
+    return parseKubeconfig(text(), { policy: 'hub', ...(context === undefined ? {} : { context }) });
   } catch {
     return undefined;
   }

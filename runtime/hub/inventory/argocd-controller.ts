@@ -4,7 +4,6 @@ import { conditionTypes, findCondition, isTrue, reasons } from '../../../api/con
 import { durations } from '../../../api/durations.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { Clusters } from '../../../api/fleet/kinds.ts';
-import { annotations as marks } from '../../../api/muster/constants.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
 import type { Controller, ReconcileContext, Result } from '../../kube/controller.ts';
 import { createController } from '../../kube/controller.ts';
@@ -16,6 +15,7 @@ import { ImportFault } from '../fleet/edge-kubeconfig.ts';
 import { isLocal } from '../fleet/local-cluster.ts';
 import type { Outside } from '../fleet/slots.ts';
 import { createSlots } from '../fleet/slots.ts';
+import { sourceMarks } from '../fleet/source-marks.ts';
 import type { ArgoCDPlan, ArgoCDPublisher } from './argocd-publisher.ts';
 import { ownCluster } from './argocd-publisher.ts';
 import type { ArgoCDRecord } from './argocd-record.ts';
@@ -81,15 +81,10 @@ function considered(cluster: Cluster): unknown[] {
   const { metadata, spec, status } = cluster;
   return [
     [metadata.uid, metadata.labels, metadata.deletionTimestamp],
-    [spec?.kubeConfigSecret, spec?.kubeConfigSecretNamespace, spec?.redeployAgentGeneration, notes(cluster)],
+    [spec?.kubeConfigSecret, spec?.kubeConfigSecretNamespace, spec?.redeployAgentGeneration, sourceMarks(cluster)],
     isTrue(status?.conditions, conditionTypes.registered),
     recordOf(cluster),
   ];
-}
-
-/** Where a rule found the cluster. */
-function notes({ metadata }: Cluster): string[] {
-  return [marks.kubeconfig, marks.endpoint].map((note) => metadata.annotations?.[note] ?? '');
 }
 
 function conditionOf({ status }: Cluster): Condition | undefined {
@@ -167,7 +162,7 @@ async function revisionNow(
   const { uid = '', resourceVersion = '' } = hub.secrets.get(kubeconfig)?.metadata ?? {};
   const tlsMode = hub.config.current.agentTLSMode;
   return settingsRevision(settings, cluster, {
-    kubeconfig: [kubeconfig, uid, resourceVersion, ...notes(cluster)],
+    kubeconfig: [kubeconfig, uid, resourceVersion, ...sourceMarks(cluster)],
     tlsMode,
   });
 }
