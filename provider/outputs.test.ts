@@ -24,6 +24,11 @@ describe('plain (T7)', () => {
     expect(call).toThrow(expect.objectContaining({ code: 'INTERNAL', where: 'outer[0].inner' }));
   });
 
+  test('keeps a member named __proto__', () => {
+    const value = JSON.parse('{"a":{"__proto__":"b"}}') as object;
+    expect(JSON.stringify(plain(value))).toBe('{"a":{"__proto__":"b"}}');
+  });
+
   test('keeps every JSON value as it is', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {

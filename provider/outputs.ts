@@ -24,11 +24,9 @@ function copy(value: unknown, path: string): unknown {
 }
 
 function copyRecord(value: Record<string, unknown>, path: string): Record<string, unknown> {
-  const result: Record<string, unknown> = {};
-  for (const [key, member] of Object.entries(value)) {
-    if (member !== undefined) result[key] = copy(member, path === '' ? key : `${path}.${key}`);
-  }
-  return result;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  // not by assignment, which takes a member named __proto__ for the prototype
+  return Object.fromEntries(members.map(([key, member]) => [key, copy(member, path === '' ? key : `${path}.${key}`)]));
 }
 
 function describe(value: unknown): string {

@@ -103,12 +103,14 @@ describe('a client of a real API server', () => {
         if (events.length === 3) stop.abort(new Error('seen enough'));
       }
     })();
+    // asked for now: it may have ended before the last call here is answered
+    const ended = expect(watching).rejects.toThrow('seen enough');
     await client.create(ConfigMaps, configMap('watched', {}));
     await client.apply(ConfigMaps, configMap('watched', { a: '1' }), { fieldManager: 'test' });
     await client.delete(ConfigMaps, { namespace: 'default', name: 'watched' });
 
     // then
-    await expect(watching).rejects.toThrow('seen enough');
+    await ended;
     expect(events).toEqual(['ADDED watched', 'MODIFIED watched', 'DELETED watched']);
   });
 
