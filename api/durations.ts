@@ -126,6 +126,8 @@ export const durations = {
   providerIdentity: 5_000,
   /** Pause before a broken watch is opened again. */
   providerRewatch: 500,
+  /** How long an API server may leave a definition that it failed to remove before it is reminded. */
+  providerReminder: 1_000,
 
   // registration: grants and credentials
   /** RBAC is effective some milliseconds after it is written; first and longest pause between two looks. */
@@ -149,6 +151,8 @@ export const durations = {
   registrationSecretUsed: 60_000,
   /** How long a new namespace is waited for: a watch shows it within milliseconds, and nothing depends on seeing it. */
   namespaceSeen: 200,
+  /** How long a Cluster just made is waited for; a watch that lags longer is broken, and registrations go on without it. */
+  clusterSeen: 10_000,
   /** A cluster is offline after this many half intervals of silence (a number, not a time): one heartbeat may be lost. */
   silentHalfIntervals: 5,
   /** Import token is renewed this long before it ends while no agent has used it, so that none starts with a dead one. */

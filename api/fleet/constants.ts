@@ -74,6 +74,10 @@ export const annotations = {
   hubAddressRevision: 'muster.dev/hub-address-revision',
   /** On a Cluster whose agent moves: namespaces downstream that an agent may be in, with blanks between. */
   agentNamespaces: 'muster.dev/agent-namespaces',
+  /** On a Cluster that the hub made because none was declared: the request that it was made for, which tells the two apart. */
+  requestedBy: 'muster.dev/requested-by',
+  /** On a CustomResourceDefinition that is being deleted: how often its API server was reminded of that. */
+  removalReminder: 'muster.dev/removal-reminder',
   /** On any object: hash of what muster last applied, where the object itself cannot tell. */
   appliedHash: 'muster.dev/applied-hash',
 } as const;

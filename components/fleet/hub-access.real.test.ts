@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { annotations } from '../../api/fleet/constants.ts';
+import { Clusters } from '../../api/fleet/kinds.ts';
+import type { ClusterStatus } from '../../api/fleet/kinds.ts';
 import { ServiceAccounts } from '../../api/kubernetes/core.ts';
 import { RoleBindings } from '../../api/kubernetes/rbac.ts';
 import type { PolicyRule } from '../../api/kubernetes/rbac.ts';
@@ -98,6 +101,14 @@ const either = (...policies: string[]): RegExp => new RegExp(policies.join('|'))
 const write = async (object: KubeObject, dryRun: boolean): Promise<KubeObject> =>
   await it.hub.apply(resourceTypeOf(object), object, { fieldManager: 'hub', dryRun });
 
+async function clusterWith(notes: Record<string, string>, status: ClusterStatus) {
+  const key = { namespace: workspace, name: 'made' };
+  const made = { apiVersion: 'fleet.cattle.io/v1alpha1', kind: 'Cluster', metadata: { ...key, annotations: notes } };
+  await it.admin.create(Clusters, made);
+  await it.admin.patch(Clusters, key, { status }, { type: 'merge', subresource: 'status' });
+  return key;
+}
+
 describe('given what a registration needs, when the hub writes it, then it is accepted', () => {
   test.each<[string, KubeObject]>([
     ['a cluster namespace', namespaceOf(own, managed)],
@@ -129,6 +140,10 @@ describe('given what a registration needs, when the hub writes it, then it is ac
     await it.hub.delete(RoleBindings, { namespace: own, name: 'test-fleet-bundle-deployment' });
     await it.hub.delete(ServiceAccounts, { namespace: own, name: 'agent' });
     await it.hub.delete(resourceTypeOf({ kind: 'Namespace' }), { name: own });
+    const waiting = { conditions: [{ type: 'Registered', status: 'False' }] };
+    for (const status of [{}, waiting]) {
+      await it.hub.delete(Clusters, await clusterWith({ [annotations.requestedBy]: 'request-a' }, status));
+    }
   });
 });
 
@@ -223,6 +238,18 @@ describe('given anything else, when the hub writes it, then a policy refuses', (
     await expect(it.hub.delete(namespaces, { name: workspace })).rejects.toThrow(hubNamespaces);
     const other = { namespace: 'kube-system', name: 'default' };
     await expect(it.hub.delete(ServiceAccounts, other)).rejects.toThrow(hubScope);
+  });
+
+  const registered = { conditions: [{ type: 'Registered', status: 'True' }] };
+  const reported = { agent: { lastSeen: '2026-01-01T00:00:00Z' } };
+  test.each<[string, Record<string, string>, ClusterStatus]>([
+    ['declared by a user', {}, {}],
+    ['made for a request and registered', { [annotations.requestedBy]: 'request-a' }, registered],
+    ['made for a request and used by an agent', { [annotations.requestedBy]: 'request-a' }, reported],
+  ])('the end of a Cluster %s', async (_name, notes, status) => {
+    const cluster = await clusterWith(notes, status);
+    await expect(it.hub.delete(Clusters, cluster)).rejects.toThrow(policyNames.hubDeletions);
+    await it.admin.delete(Clusters, cluster);
   });
 
   test('a binding to cluster-admin, which RBAC refuses', async () => {

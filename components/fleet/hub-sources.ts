@@ -1,6 +1,7 @@
 /** Rights of the hub on the sources that rules register, and what fences them. Every line has its reason. */
 import { ClusterAPIClusters, group as clusterAPI } from '../../api/cluster-api/cluster.ts';
-import { group as fleet } from '../../api/fleet/constants.ts';
+import { conditionTypes } from '../../api/conditions.ts';
+import { annotations as fleetAnnotations, group as fleet } from '../../api/fleet/constants.ts';
 import type { PolicyRule } from '../../api/kubernetes/rbac.ts';
 import { annotations, group as muster, labels, registrationFinalizer } from '../../api/muster/constants.ts';
 import { group as multicluster } from '../../api/multicluster/constants.ts';
@@ -20,7 +21,8 @@ export const sourceRules: readonly PolicyRule[] = [
   { apiGroups: [clusterAPI], resources: ['clusters'], verbs: [...read, 'patch'] },
   // The same for ClusterProfiles of others: policy muster-hub-profiles.
   { apiGroups: [multicluster], resources: ['clusterprofiles'], verbs: [...read, 'patch'] },
-  // A registration ends with its source, a group with its last registration. Which: policy muster-hub-deletions.
+  // A registration ends with its source, a group with its last registration, and what the hub made for a request that
+  // had a Cluster of its own goes again. Which: policy muster-hub-deletions.
   { apiGroups: [fleet], resources: ['clusters'], verbs: ['delete'] },
   { apiGroups: [fleet], resources: ['clustergroups'], verbs: ['create', 'patch', 'delete'] },
   // Whether these kinds are installed, and in which version; by name, no other definitions.
@@ -55,6 +57,12 @@ export function onlyTheFinalizer(...fields: string[]): string {
 }
 
 const isWorkspace = inNamespaceLabelled(workspaceLabel);
+
+/** A Cluster that the hub made for a request while the one declared for it was on its way: no agent has ever used it. */
+const madeInVain =
+  `(oldObject.metadata.?annotations[?${cel(fleetAnnotations.requestedBy)}].orValue("") != "" && ` +
+  `!dyn(oldObject).?status.?agent.?lastSeen.hasValue() && !dyn(oldObject).?status.?conditions.orValue([])` +
+  `.exists(c, c.type == ${cel(conditionTypes.registered)} && c.status == "True"))`;
 
 /** Fences of the hub: of sources it changes its finalizer only; it deletes what it made for them only. */
 export function sourceFences(): Policy[] {
@@ -99,9 +107,11 @@ export function sourceFences(): Policy[] {
         {
           expression:
             'request.resource.resource == "clusters" ? ' +
-            `oldObject.metadata.?annotations[?${cel(annotations.source)}].orValue("") != "" : ` +
+            `(oldObject.metadata.?annotations[?${cel(annotations.source)}].orValue("") != "" || ${madeInVain}) : ` +
             `oldObject.metadata.?labels[?${cel(labels.clusterGroup)}].orValue("") == oldObject.metadata.name`,
-          message: 'the hub may delete only Clusters and ClusterGroups that a rule made',
+          message:
+            'the hub may delete only Clusters and ClusterGroups that a rule made, and Clusters that it made for a request ' +
+            'and that were never registered',
         },
       ],
     },

@@ -79,6 +79,11 @@ describe('the decision', () => {
       'reject AmbiguousClientID',
     ],
     [
+      'two with this identity, one of which is being deleted',
+      { request: request(), holders: [target({ deleting: true }), target({ key: 'ws/d' })], named: undefined },
+      'bind',
+    ],
+    [
       'its name taken by another',
       { request: request(), holders: [], named: target({ identity: 'x' }) },
       'reject NameTaken',

@@ -33,20 +33,22 @@ export interface DecisionInput {
 
 /**
  * Decides one request. An empty identity is refused, as it would match every cluster that has none yet. Two clusters
- * with one identity get nothing until a person has made clear which of them is meant.
+ * with one identity get nothing until a person has made clear which of them is meant; one that is being deleted is not
+ * meant while another stands.
  */
 export function decide({ request, holders, named }: DecisionInput): Decision {
   if (request.identity === '') {
     return refuse(reasons.invalidSpec, 'clientID is empty, so it cannot be told which cluster this is');
   }
-  if (holders.length > 1) {
-    const names = holders.map((holder) => holder.key).sort();
+  const standing = holders.filter((holder) => !holder.deleting);
+  if (standing.length > 1) {
+    const names = standing.map((holder) => holder.key).sort();
     return refuse(
       reasons.ambiguousIdentity,
       `the clusters ${names.join(', ')} have the same clientID; change all but one`,
     );
   }
-  const target = holders[0] ?? named;
+  const target = standing[0] ?? holders[0] ?? named;
   if (target === undefined) return { outcome: 'create' };
   if (target.managedElsewhere) {
     return {

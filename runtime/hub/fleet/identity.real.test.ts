@@ -2,10 +2,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ClusterRegistration } from '../../../api/fleet/kinds.ts';
 import { BundleDeployments, ClusterRegistrations, Clusters } from '../../../api/fleet/kinds.ts';
-import { registrationSecretName } from '../../../api/fleet/names.ts';
+import { autoClusterName, registrationSecretName } from '../../../api/fleet/names.ts';
 import { Secrets } from '../../../api/kubernetes/core.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
-import { poll } from '../../../test/harness/index.ts';
+import { FaultProxy, poll } from '../../../test/harness/index.ts';
 import { ask, answerTo, asToken, clusterThat, condition, createToken } from '../../../test/support/registering.ts';
 import { cluster as declared, workspace } from '../../../test/support/registering.ts';
 import type { RunningHub } from '../../../test/support/running-hub.ts';
@@ -207,6 +207,33 @@ describe('an agent that has to register again', () => {
     );
     const winner = (await requestsOf('second'))[0];
     expect(both.map(keyOf)).toContain(winner && keyOf(winner));
+  });
+});
+
+describe('a request that overtakes the Cluster declared for it', () => {
+  it('given that the hub has made one by itself, when it sees the declared one, then that is registered and the other goes', async () => {
+    await using proxy = await FaultProxy.start(hub.plane);
+    await hub.stop();
+    // the hub hears of requests, and of no new Clusters
+    proxy.fail({ halfOpenWatch: true, match: { path: '/clusters?', watch: true } });
+    await hub.start({ server: proxy.server, ca: proxy.ca });
+    await ask(holder, { clientID: 'first', token: 'tok' });
+    await clusterThat(hub, autoClusterName('first'), () => true, 'made by a hub that has read what there was');
+    await hub.admin.create(Clusters, declared('declared', { clientID: 'overtaken' }));
+    const request = await ask(holder, { clientID: 'overtaken', token: 'tok' });
+    const own = autoClusterName('overtaken');
+    await clusterThat(hub, own, () => true, 'made by the hub');
+    expect(await answered(request)).toBe(false);
+
+    proxy.clear();
+    expect((await registered(request)).name).toBe('declared');
+    await poll(async () => !(await hub.admin.find(Clusters, { namespace: workspace, name: own })) || undefined, {
+      what: 'the end of the one that was made in vain',
+    });
+    const left = await clusterThat(hub, 'declared', (c) => condition(c, 'Registered')?.status === 'True', 'registered');
+    expect(left.spec?.clientID).toBe('overtaken');
+    await hub.stop();
+    await hub.start();
   });
 });
 

@@ -4,12 +4,13 @@ import { durations } from '../../../api/durations.ts';
 import { labels } from '../../../api/fleet/constants.ts';
 import type { Cluster, ClusterRegistration } from '../../../api/fleet/kinds.ts';
 import { autoClusterName } from '../../../api/fleet/names.ts';
-import { keyOf } from '../../../api/resource.ts';
+import { keyOf, parseKey } from '../../../api/resource.ts';
 import { decide } from '../../registration/decision.ts';
 import { identityKey, indexes } from './caches.ts';
 import { livenessOf } from './cluster-liveness.ts';
 import { namespaceOf } from './cluster-namespace.ts';
 import type { HubContext } from './context.ts';
+import { takeBack, wasDeclared } from './made-in-vain.ts';
 import { createCluster, grant } from './registration-fulfil.ts';
 import { accountKey } from './registration-grant.ts';
 import { tell } from './registration-report.ts';
@@ -31,6 +32,7 @@ export async function decideOne(
   const automatic = autoClusterName(identity);
   const holders = identity ? context.clusters.byIndex(indexes.identity, identityKey(namespace, identity)) : [];
   const named = identity ? context.clusters.get(`${namespace}/${automatic}`) : undefined;
+  if (await takeBack(context, holders, signal)) return { againMs: durations.hubRetryFirst };
   const spent = spentToken(context, request);
   if (spent !== undefined) {
     await tell(context, request, { outcome: 'reject', reason: reasons.tokenUsed, message: spent }, signal);
@@ -53,13 +55,28 @@ export async function decideOne(
     await tell(context, request, decision, signal);
     return decision.reason === reasons.identityInUse ? { againMs: silentIn(context, holders[0] ?? named, nowMs) } : {};
   }
-  const key = decision.outcome === 'bind' ? decision.target : `${namespace}/${automatic}`;
+  return await carryOut(
+    context,
+    request,
+    decision.outcome === 'bind' ? decision.target : `${namespace}/${automatic}`,
+    signal,
+  );
+}
+
+/** Grants the request the Cluster of that key (`namespace/name`), which is made if it is not there. */
+async function carryOut(
+  context: HubContext,
+  request: ClusterRegistration,
+  key: string,
+  signal: AbortSignal,
+): Promise<Outcome> {
   const known = context.clusters.get(key);
   if (known !== undefined && isInPlace(context, request, known)) return { cluster: key };
   context.granting.add(key);
   try {
-    const cluster = decision.outcome === 'bind' ? known : await createCluster(context, request, automatic, signal);
+    const cluster = known ?? (await createCluster(context, request, parseKey(key).name, signal));
     if (cluster === undefined) return {};
+    if (known === undefined && (await wasDeclared(context, cluster))) return { againMs: durations.hubRetryFirst };
     await grant(context, request, cluster, signal);
   } finally {
     context.granting.delete(key);

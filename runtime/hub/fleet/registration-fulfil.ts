@@ -1,7 +1,7 @@
 /** A request that may have what it asks for gets it: its Cluster if there is none, then rights, credential and answer. */
 import { reasons } from '../../../api/conditions.ts';
 import { isMusterError } from '../../../api/errors.ts';
-import { finalizers, labels } from '../../../api/fleet/constants.ts';
+import { annotations, finalizers, labels } from '../../../api/fleet/constants.ts';
 import type { Cluster, ClusterRegistration } from '../../../api/fleet/kinds.ts';
 import { Clusters } from '../../../api/fleet/kinds.ts';
 import { registrationLabels } from '../../../api/labels.ts';
@@ -36,6 +36,7 @@ export async function createCluster(
       name,
       namespace,
       labels: { ...registrationLabels(request.spec?.clusterLabels, { ignore }), [labels.cluster]: name },
+      annotations: { [annotations.requestedBy]: request.metadata.name ?? '' },
       finalizers: [finalizers.cluster],
     },
     spec: { clientID: request.spec?.clientID ?? '' },

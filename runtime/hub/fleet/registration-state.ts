@@ -46,8 +46,11 @@ export function registrationOf(context: Known, cluster: Cluster): ClusterView['r
   const namespace = cluster.metadata.namespace ?? '';
   const clientID = cluster.spec?.clientID;
   const holders = clientID ? context.clusters.byIndex(indexes.identity, identityKey(namespace, clientID)) : [];
-  if (holders.length > 1) {
-    const others = holders.map(keyOf).filter((key) => key !== keyOf(cluster));
+  const others = holders
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .map(keyOf)
+    .filter((key) => key !== keyOf(cluster));
+  if (others.length > 0) {
     const message = `clientID is also that of ${others.sort().join(', ')}; change all but one`;
     return { state: 'refused', reason: reasons.ambiguousIdentity, message };
   }
