@@ -2,12 +2,13 @@
 import { createHash } from 'node:crypto';
 import { annotations, labels } from '../api/fleet/constants.ts';
 import { MusterError } from '../api/errors.ts';
-import { Deployments, Leases } from '../api/kubernetes/workloads.ts';
+import { CustomResourceDefinitions, Deployments, Leases } from '../api/kubernetes/workloads.ts';
 import type { KubeObject, ObjectKey, ResourceType } from '../api/resource.ts';
 import { apiVersionOf, keyOf, parseKey } from '../api/resource.ts';
 import { resourceTypeOf } from '../components/fleet/kinds.ts';
 import { covers } from '../runtime/kube/apply.ts';
 import type { KubeClient } from '../runtime/kube/client.ts';
+import { awaitDefinitionGone } from './await-definition-gone.ts';
 import { awaitGone } from './await-gone.ts';
 import { endWorkload } from './end-workload.ts';
 import { fieldManager } from './fleet-object.ts';
@@ -129,7 +130,10 @@ export async function removeObjects(
   await settleAll(
     own.map((name) => {
       const { type, key } = addressOf(name);
-      return awaitGone(client, type, key, undefined, context);
+      const isDefinition = type.kind === CustomResourceDefinitions.kind;
+      return isDefinition
+        ? awaitDefinitionGone(client, key.name, context)
+        : awaitGone(client, type, key, undefined, context);
     }),
   );
 }
