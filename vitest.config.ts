@@ -1,13 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
     exclude: ['node_modules/**', 'dist/**', 'test/consumers/**'],
     pool: 'forks',
-    // a file of real programs keeps more than a core busy, and takes up to 2 GB
-    maxWorkers: Math.min(4, Math.max(2, availableParallelism())),
+    // files of real programs wait as long as they compute, and take up to 2 GB each
+    maxWorkers: Math.min(4, availableParallelism() + 1),
+    sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 120_000,
     restoreMocks: true,
