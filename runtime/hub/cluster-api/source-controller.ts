@@ -14,8 +14,6 @@ import { lossPolicy } from './registration.ts';
 import type { RuleContext } from './rule-context.ts';
 import { kindOf, matches } from './selection.ts';
 import type { Source } from './source.ts';
-import { parseSourceKey } from './source.ts';
-import type { Tally } from './tally.ts';
 import type { Teller } from './teller.ts';
 import { createTeller } from './teller.ts';
 import { namespaceIn, takenBy, wantedOf } from './want.ts';
@@ -95,16 +93,10 @@ function followNamespaces(context: RuleContext, controller: Controller): void {
       .flatMap((kind) => sources.list(kind, name))
       .filter((source) => source.kind !== 'Secret' || rules.list().some((rule) => matches(rule, source, now)));
     // also those that are known from there, and those that wait for a namespace to be opened
-    const known = tally
-      .keys()
-      .filter((key) => parseSourceKey(key)?.namespace === name || waitsForNamespace(tally, key));
+    const waiting = [reasons.namespaceNotOpen, reasons.workspaceNotOpen].flatMap((reason) => tally.withReason(reason));
+    const known = [...tally.inNamespace(name), ...waiting];
     for (const key of new Set([...inside.map(({ key }) => key), ...known])) controller.enqueue(key);
   });
-}
-
-function waitsForNamespace(tally: Tally, key: string): boolean {
-  const reason = tally.get(key)?.progress.fault?.reason;
-  return reason === reasons.namespaceNotOpen || reason === reasons.workspaceNotOpen;
 }
 
 async function reconcileSource(

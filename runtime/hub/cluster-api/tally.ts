@@ -1,5 +1,6 @@
 /** Counts per rule, kept as single sources change: a change costs the same with ten sources as with ten thousand. */
 import type { Progress } from './decide.ts';
+import { parseSourceKey } from './source.ts';
 
 /** What is known of one source that a rule selects. */
 export interface SourceRecord {
@@ -33,14 +34,21 @@ const empty: RuleTally = { stages: new Map(), faults: new Map(), over: new Map()
 export class Tally {
   #records = new Map<string, SourceRecord>();
   #rules = new Map<string, MutableTally>();
+  #namespaces = new Map<string, Set<string>>();
+  #reasons = new Map<string, Set<string>>();
 
   get(source: string): SourceRecord | undefined {
     return this.#records.get(source);
   }
 
-  /** All sources that a rule selects. */
-  keys(): string[] {
-    return [...this.#records.keys()];
+  /** Sources of a namespace that a rule selects. */
+  inNamespace(namespace: string): string[] {
+    return [...(this.#namespaces.get(namespace) ?? [])];
+  }
+
+  /** Sources that wait, or failed, for this reason. */
+  withReason(reason: string): string[] {
+    return [...(this.#reasons.get(reason) ?? [])];
   }
 
   of(rule: string): RuleTally {
@@ -74,6 +82,8 @@ export class Tally {
       if (set.size === 0) map.delete(key);
       else map.set(key, set);
     };
+    put(this.#namespaces, parseSourceKey(source)?.namespace ?? '');
+    if (progress.fault !== undefined) put(this.#reasons, progress.fault.reason);
     const own = this.#tally(rule);
     put(own.stages, progress.stage);
     if (progress.stage === 'failed') put(own.faults, progress.fault?.reason ?? '');
