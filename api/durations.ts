@@ -49,6 +49,8 @@ export const durations = {
   agentEventRepeat: 10 * 60_000,
   /** When an agent's process hands back what its start left in memory: registered, usually, and idle. */
   agentMemoryRelease: 10_000,
+  /** A hub that has had nothing to do for this long collects what its last burst left in memory. */
+  memoryRest: 10_000,
   /** Longest single timer: timers of Node overflow at 24.8 days. */
   agentLongestWait: 24 * 3_600_000,
 

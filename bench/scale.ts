@@ -5,7 +5,7 @@ import { sendBurst, settle, warmUpOf } from './bursts.ts';
 import { Crowd } from './crowd.ts';
 import type { BenchOptions } from './options.ts';
 import { cpuMs, rssMb } from './process-usage.ts';
-import { idle } from './quiet.ts';
+import { idle, memoryRest } from './quiet.ts';
 import { progress } from './report.ts';
 import { type Figures, summarize } from './statistics.ts';
 import { type Target, openTarget } from './target.ts';
@@ -59,6 +59,7 @@ async function grow(
   const perSecond = (missing * 1000) / (performance.now() - start);
   const requests = await settle(target, before);
   const cpuAfter = cpuMs(target.pids());
+  await memoryRest(target);
   const figures = {
     clusters,
     perSecond: round(perSecond),
@@ -137,6 +138,7 @@ async function restartHub(target: Target, crowd: Crowd): Promise<Figures> {
   const readyMs = performance.now() - start;
   await idle(target);
   const added = difference(before, await countRequests(target.config));
+  await memoryRest(target);
   progress(`requests of a restart: ${[...added].map(([what, count]) => `${count} ${what}`).join(', ')}`);
   return {
     readyMs: round(readyMs),

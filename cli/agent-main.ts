@@ -2,7 +2,7 @@
 import { durations } from '../api/durations.ts';
 import { version } from '../api/version.ts';
 import { runAgent } from '../runtime/agent/fleet/agent.ts';
-import { keepSmall } from '../runtime/agent/keep-small.ts';
+import { keepSmall } from '../runtime/process/keep-small.ts';
 import { createClient } from '../runtime/kube/create-client.ts';
 import { createLogger } from '../runtime/kube/logger.ts';
 import { createMetrics } from '../runtime/kube/metrics.ts';

@@ -7,6 +7,7 @@ import { runHub } from '../runtime/hub/fleet/hub.ts';
 import { createClient } from '../runtime/kube/create-client.ts';
 import { createLogger } from '../runtime/kube/logger.ts';
 import { createMetrics } from '../runtime/kube/metrics.ts';
+import { releaseMemoryAtRest } from '../runtime/process/release-memory.ts';
 import { bindAddressOf, choiceOf, countOf, durationOf, flagOf, textOf } from './env.ts';
 import type { Env } from './env.ts';
 import { connection, logLevels, namespaceOf, parseFlags, runUntilSignal } from './process.ts';
@@ -45,11 +46,13 @@ export async function hubMain(argv: readonly string[], env: Env = process.env): 
     logger,
     metrics,
   });
+  const endReleases = releaseMemoryAtRest();
   try {
     return await runUntilSignal((signal) =>
       runHub({ ...settings, client, namespace: namespaceOf(flags, env, config), logger, metrics }, signal),
     );
   } finally {
+    endReleases();
     await client.close();
   }
 }

@@ -8,7 +8,7 @@ describe('keepSmall', () => {
       const { PerformanceObserver } = await import('node:perf_hooks');
       const real = setTimeout;
       globalThis.setTimeout = (run, _ms) => real(run, 0);
-      const { keepSmall } = await import('./runtime/agent/keep-small.ts');
+      const { keepSmall } = await import('./runtime/process/keep-small.ts');
       new PerformanceObserver((list) => {
         if (list.getEntries().some(({ detail }) => detail.kind === 4)) { console.log('collected'); process.exit(0); }
       }).observe({ entryTypes: ['gc'] });
