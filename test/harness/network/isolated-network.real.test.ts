@@ -5,11 +5,21 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { Namespaces } from '../../../api/kubernetes/core.ts';
+import type { KubeObject, ResourceType } from '../../../api/resource.ts';
 import { ControlPlane } from '../control-plane/control-plane.ts';
+import { poll } from '../poll.ts';
 import { startOf } from '../run/process-identity.ts';
 import { IsolatedNetwork } from './isolated-network.ts';
 import { devices, insideAddress, nodeAddress, outsideAddress } from './layout.ts';
 import { isolationSupport } from './support.ts';
+
+const Endpoints: ResourceType<KubeObject & { subsets?: { addresses: { ip: string }[] }[] }> = {
+  group: '',
+  version: 'v1',
+  kind: 'Endpoints',
+  plural: 'endpoints',
+  namespaced: true,
+};
 
 // Real programs on shared cores: generous, since it ends a hang and decides nothing else.
 vi.setConfig({ testTimeout: 120_000 });
@@ -55,10 +65,16 @@ describe.runIf(isolationSupport().supported)('an isolated network', () => {
     const client = plane.client();
 
     expect(await client.find(Namespaces, { name: 'default' })).toBeDefined();
-    const { subsets } = (await client.raw('/api/v1/namespaces/default/endpoints/kubernetes')) as {
-      subsets: { addresses: { ip: string }[] }[];
-    };
-    expect(subsets[0]?.addresses).toEqual([{ ip: nodeAddress }]);
+    // an API server that is ready may still have to write where it is
+    const { items } = await poll(
+      async () => {
+        const found = await client.list(Endpoints, { namespace: 'default' });
+        return found.items.length > 0 ? found : undefined;
+      },
+      { what: 'the address of the API server' },
+    );
+    const addresses = items[0]?.subsets?.[0]?.addresses;
+    expect(addresses).toEqual([{ ip: nodeAddress }]);
     await client.close();
   });
 
