@@ -120,7 +120,11 @@ async function measure(
   const started: number[] = [];
   const cpuBefore = cpuMs(target.pids());
   const begin = performance.now();
-  const reported = (): number => names.filter((name) => agents.reported.has(name)).length;
+  const reported = (): number => {
+    const [failure] = agents.failures;
+    if (failure !== undefined) throw failure as Error;
+    return names.filter((name) => agents.reported.has(name)).length;
+  };
   const coming = inParallel(count, workers, async (index) => {
     started[index] = performance.now();
     await capi.provision(names[index] ?? '', edges.kubeconfig(names[index] ?? ''), { className: 'bench' });

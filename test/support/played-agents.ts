@@ -1,9 +1,9 @@
 /** Plays the agents of small edges: each registers when its bootstrap Secret arrives, reports, and keeps its credential. */
-import type { Secret } from '../../api/kubernetes/core.ts';
+import type { ConfigMap, Secret } from '../../api/kubernetes/core.ts';
 import { Secrets } from '../../api/kubernetes/core.ts';
 import { Clusters } from '../../api/fleet/kinds.ts';
 import { registrationSecretName } from '../../api/fleet/names.ts';
-import { isForbidden } from '../../runtime/kube/api-error.ts';
+import { isForbidden, isUnauthorized } from '../../runtime/kube/api-error.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import { poll } from '../harness/index.ts';
 import { ask } from './registering.ts';
@@ -13,7 +13,7 @@ import type { SmallEdge, SmallEdges } from './small-edges.ts';
 export interface PlayedAgents {
   /** Names of edges whose agent has reported, with the time (performance.now()) of its report. */
   readonly reported: Map<string, number>;
-  /** What went wrong; agents of the real kind would try again. */
+  /** What went wrong for good. */
   readonly failures: unknown[];
 }
 
@@ -36,27 +36,26 @@ async function register(
   clientFor: (token: string) => KubeClient,
 ): Promise<void> {
   const text = (key: string) => Buffer.from(bootstrap.data?.[key] ?? '', 'base64').toString();
-  const config = edge.objects.get(path.replace('secrets/fleet-agent-bootstrap', 'configmaps/fleet-agent'));
-  const { clientID = '' } = JSON.parse((config as { data?: { config?: string } }).data?.config ?? '{}') as {
-    clientID?: string;
-  };
+  const where = path.replace('secrets/fleet-agent-bootstrap', 'configmaps/fleet-agent');
+  // the two come side by side
+  const config = await poll(() => edge.objects.get(where) as ConfigMap | undefined, { what: `what ${edge.name} is` });
+  const { clientID = '' } = JSON.parse(config.data?.['config'] ?? '{}') as { clientID?: string };
   const holder = clientFor(text('token'));
   try {
-    const request = await ask(holder, { clientID, token: text('tokenName'), rotating: true });
+    const options = { clientID, token: text('tokenName'), rotating: true };
+    const request = await allowed(() => ask(holder, options), `the request of ${edge.name}`);
     const name = registrationSecretName(clientID, request.spec?.clientRandom ?? '');
-    const answer = await poll(() => read(holder, name), { what: `the answer to ${edge.name}`, limitMs: 120_000 });
+    const read = () => holder.find(Secrets, { namespace: registrationNamespace, name });
+    const answer = await allowed(read, `the answer to ${edge.name}`);
     const value = (key: string) => Buffer.from(answer.data?.[key] ?? '', 'base64').toString();
     const agent = clientFor(value('token'));
     try {
-      await agent.patch(
-        Clusters,
-        { namespace: value('clusterNamespace'), name: value('clusterName') },
-        {
-          status: {
-            agent: { lastSeen: `${new Date().toISOString().slice(0, 19)}Z`, namespace: 'cattle-fleet-system' },
-          },
-        },
-        { type: 'merge', subresource: 'status' },
+      const cluster = { namespace: value('clusterNamespace'), name: value('clusterName') };
+      const lastSeen = `${new Date().toISOString().slice(0, 19)}Z`;
+      const report = { status: { agent: { lastSeen, namespace: 'cattle-fleet-system' } } };
+      await allowed(
+        () => agent.patch(Clusters, cluster, report, { type: 'merge', subresource: 'status' }),
+        `the report of ${edge.name}`,
       );
     } finally {
       await agent.close();
@@ -66,12 +65,15 @@ async function register(
   }
 }
 
-/** By name, as all that its rights allow; refused until they are effective. */
-async function read(client: KubeClient, name: string): Promise<Secret | undefined> {
-  try {
-    return await client.find(Secrets, { namespace: registrationNamespace, name });
-  } catch (error) {
-    if (isForbidden(error)) return undefined;
-    throw error;
-  }
+/** As every agent does it: a credential may be there some milliseconds before API servers know its rights. */
+async function allowed<T>(call: () => Promise<T | undefined>, what: string): Promise<T> {
+  const attempt = async (): Promise<T | undefined> => {
+    try {
+      return await call();
+    } catch (error) {
+      if (isForbidden(error) || isUnauthorized(error)) return undefined;
+      throw error;
+    }
+  };
+  return await poll(attempt, { what, limitMs: 120_000 });
 }
