@@ -113,6 +113,7 @@ export const reasons = {
   checkedIn: 'CheckedIn',
   heartbeatOverdue: 'HeartbeatOverdue',
   deleting: 'Deleting',
+  downstreamCleared: 'DownstreamCleared',
   managedElsewhere: 'ManagedElsewhere',
   // what a user has to act on
   invalidSpec: 'InvalidSpec',

@@ -57,6 +57,10 @@ export const reasonMeanings: Readonly<Record<Reason, Meaning>> = {
     action:
       'See whether the cluster, its way to the hub and the pod of the agent are up. Nothing is removed meanwhile.',
   },
+  DownstreamCleared: {
+    meaning: 'Nothing is left on the cluster; what belongs to it on the hub is being deleted.',
+    action: nothing,
+  },
   Deleting: { meaning: 'The object is being deleted.', action: nothing },
   ManagedElsewhere: {
     meaning: 'A label hands the object to another manager.',

@@ -157,8 +157,9 @@ describe('a cluster of Cluster API', () => {
     expect(await hub.writes()).toBe(before);
 
     await remove('east');
-    expect(await find('capi-east')).toBeUndefined();
     expect(edges.edge('east').objects.has('/apis/apps/v1/namespaces/agents/deployments/fleet-agent')).toBe(false);
+    // the source need not wait for what is left on the hub
+    await poll(async () => ((await find('capi-east')) === undefined ? true : undefined), { what: 'its Cluster to go' });
     await poll(
       async () =>
         (await hub.admin.find(ClusterGroups, { namespace: workspace, name: 'aws.capi' })) ? undefined : true,

@@ -91,6 +91,17 @@ describe('a source that goes', () => {
     expect(decide(situation({ source: deleted })).progress).toBeUndefined();
   });
 
+  it('given that nothing is left on its cluster, when the hub still clears up, then it is let go, and takes no new one', () => {
+    const clearing = aRegistration(source, { stage: 'detaching', cleared: true });
+    const decision = decide(situation({ source: deleted, held: true, registered: [clearing] }));
+    expect(decision).toEqual({ steps: [{ do: 'release', overdue: false }], progress: { stage: 'detaching' } });
+    const beside = aRegistration(source, { key: 'fleet-default/old', stage: 'detaching' });
+    expect(steps({ source: deleted, held: true, registered: [clearing, beside] })).toEqual([]);
+    const anew = aSource('east', { uid: 'anew' });
+    expect(steps({ source: anew, registered: [clearing] })).toEqual([]);
+    expect(steps({ registered: [clearing] })).toEqual([]);
+  });
+
   it('given that it cannot be detached, when its time is up, then it is let go all the same', () => {
     const late = aSource('east', { deletedAtMs: nowMs - 60_000 });
     const detaching = aRegistration(source, { stage: 'detaching' });

@@ -2,7 +2,7 @@
  * What is to be done about one source now. Pure: called with the whole state each time, and safe to call again after any
  * of its steps. The order that it keeps: the source is held before it is registered; whatever is registered for it
  * elsewhere, or for one that had its name before, ends before a new registration begins; and the source is let go when
- * nothing is registered for it any more, or when its time is up.
+ * nothing of it is registered on its cluster any more, or when its time is up.
  */
 import { reasons } from '../../../api/conditions.ts';
 import type { Registered } from './registrar.ts';
@@ -136,6 +136,7 @@ function end({ source, held, registered, want, policyOf, nowMs }: Situation): De
   const left: { each: Registered; delayed: boolean; policy: LossPolicy }[] = [];
   for (const each of registered) {
     const policy = policyFor(each, policyOf);
+    if (each.cleared === true) continue;
     if (each.stage === 'detaching') left.push({ each, delayed: false, policy });
     else if (policy.action === 'Keep') steps.push({ do: 'keep', registered: each });
     else {
@@ -155,7 +156,8 @@ function end({ source, held, registered, want, policyOf, nowMs }: Situation): De
     else if (Number.isFinite(untilMs)) times.push(untilMs);
   }
   // one that was let go is nobody's any more, however long its own end takes
-  const progress: Progress | undefined = want !== undefined && left.length > 0 ? { stage: 'detaching' } : undefined;
+  const ends = left.length > 0 || registered.some(({ cleared }) => cleared === true);
+  const progress: Progress | undefined = want !== undefined && ends ? { stage: 'detaching' } : undefined;
   return { steps, progress, ...(times.length === 0 ? {} : { againMs: Math.min(...times) - nowMs }) };
 }
 

@@ -40,9 +40,12 @@ const passing: readonly (string | undefined)[] = [
   reasons.waitingForHeartbeat,
 ];
 
-function stageOf({ metadata, status }: Cluster): Pick<Registered, 'stage' | 'fault'> {
-  if (metadata.deletionTimestamp !== undefined) return { stage: 'detaching' };
+function stageOf({ metadata, status }: Cluster): Pick<Registered, 'stage' | 'cleared' | 'fault'> {
   const conditions = status?.conditions;
+  if (metadata.deletionTimestamp !== undefined) {
+    const cleared = findCondition(conditions, conditionTypes.detached)?.reason === reasons.downstreamCleared;
+    return { stage: 'detaching', ...(cleared ? { cleared } : {}) };
+  }
   if (isTrue(conditions, conditionTypes.registered)) return { stage: 'registered' };
   const unmet = stages.map((type) => findCondition(conditions, type)).filter((one) => one?.status === 'False');
   const failed = unmet.find((condition) => !passing.includes(condition?.reason));

@@ -17,6 +17,8 @@ export interface Registered {
   /** Paused because its source is. */
   readonly paused: boolean;
   readonly stage: 'pending' | 'registered' | 'failed' | 'detaching';
+  /** While it is being detached: nothing of it is left on the cluster, so that the source is needed no more. */
+  readonly cleared?: boolean;
   /** Why it is not registered: of a stage that failed, or that is being waited for. */
   readonly fault?: Fault;
 }

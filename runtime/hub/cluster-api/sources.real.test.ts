@@ -95,8 +95,8 @@ describe('a Secret with a kubeconfig', () => {
     const gone = async () =>
       (await hub.admin.find(Secrets, { namespace: 'sources', name: 'k3s' })) ? undefined : true;
     await poll(gone, { what: 'the Secret to go', limitMs: 60_000 });
-    expect(await find('k3s')).toBeUndefined();
     expect([...edges.edge('k3s').objects.keys()].filter((path) => path.includes('cattle'))).toEqual([]);
+    await poll(async () => ((await find('k3s')) === undefined ? true : undefined), { what: 'its Cluster to go' });
   });
 });
 

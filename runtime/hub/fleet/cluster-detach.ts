@@ -26,6 +26,9 @@ import type { EdgeCleaner } from './edge-cleaner.ts';
 import { revokeGrant } from './revocation.ts';
 import type { Outside } from './slots.ts';
 
+/** What ends by itself. */
+const passing: readonly string[] = [reasons.deleting, reasons.downstreamCleared];
+
 /**
  * One step after the other; what a step waits for is told in condition Detached. `outside`: where it is waited for the
  * cluster itself.
@@ -49,7 +52,7 @@ export async function detachCluster(
     const { message, reason, againMs } = waiting.progress;
     const condition = { type: conditionTypes.detached, status: 'False', reason, message };
     const written = await writeCondition(context, keyOf(cluster), condition, signal);
-    if (written !== undefined && written.before !== written.after && reason !== reasons.deleting) {
+    if (written !== undefined && written.before !== written.after && !passing.includes(reason)) {
       context.events.event(cluster, 'Warning', reason, message);
     }
     return againMs === undefined ? undefined : { requeueAfterMs: againMs };
@@ -100,9 +103,10 @@ async function removeAnswers(context: HubContext, key: string, signal: AbortSign
 
 async function removeNamespace(context: HubContext, cluster: Cluster, signal: AbortSignal): Promise<DetachProgress> {
   const name = namespaceOf(cluster);
+  // the last step: a rule lets the cluster's source go now
   const waiting: DetachProgress = {
     state: 'waiting',
-    reason: reasons.deleting,
+    reason: reasons.downstreamCleared,
     message: `waiting until the namespace ${name} is gone`,
   };
   const live = await context.client.find(Namespaces, { name }, { signal });
