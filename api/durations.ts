@@ -35,6 +35,8 @@ export const durations = {
   agentRetryLast: 60_000,
   /** Longest pause before a broken watch for news of the hub is opened again: agents that lose their hub all do it then. */
   agentListenRetry: 30_000,
+  /** Longest pause after the first refusal: the rights of a new credential are effective within a moment. */
+  agentListenSoon: 3_000,
   /** A hub that allows no watch is asked again this late: it may be upgraded, and one of Fleet never allows it. */
   agentListenRefused: 3_600_000,
   /** An API server accepts tokens for ten seconds after their account is gone; asked sooner, it would say that all is well. */

@@ -114,8 +114,9 @@ async function registerAnew(context: AgentContext, bootstrap: Bootstrap, signal:
   const { credential, request, secret } = await register(context, bootstrap, signal);
   await attempt(context.edge, 'edge', () => storeCredential(context.edge, context.namespace, credential));
   const link = openLink(context, credential);
+  let announced: HubAddress | undefined;
   try {
-    await confirm(context, link, durations.agentCredentialSettle, signal);
+    announced = await confirm(context, link, durations.agentCredentialSettle, signal);
   } catch (error) {
     await link.hub.close();
     const old = Date.now() - Date.parse(request.createdAt) > durations.registrationSecretLifetime;
@@ -127,7 +128,8 @@ async function registerAnew(context: AgentContext, bootstrap: Bootstrap, signal:
   const name = `${credential.clusterNamespace}/${credential.clusterName}`;
   context.status.succeeded('Registered', `registered as Cluster ${name} with ${link.hub.server}`, true);
   await discardBootstrap(context, secret, signal);
-  return link;
+  // the hub may have moved while the agent was registering
+  return await followHub(context, link, announced, signal);
 }
 
 async function readStored(context: AgentContext, signal: AbortSignal): Promise<AgentCredential | undefined> {

@@ -48,7 +48,7 @@ async function hear(...watches: (WatchEvent<KubeObject> | Error)[][]): Promise<v
     credential: { config: { token: `e30.${claims}.x` } },
   } as unknown as Link;
   const listening = listen(context, link, stop.signal);
-  await vi.advanceTimersByTimeAsync(2 * durations.agentListenRetry);
+  await vi.advanceTimersByTimeAsync(3 * durations.agentListenRetry);
   stop.abort();
   await listening;
 }
@@ -102,10 +102,10 @@ describe('listen', () => {
     expect(wake).toHaveBeenCalledTimes(1);
   });
 
-  it('given a hub that gives no such right, then it is asked three times, and not again for long', async () => {
+  it('given a hub that gives no such right, then it is asked four times, and not again for long', async () => {
     const no = new ApiError('no', { status: 403, reason: 'Forbidden' });
-    await hear([no], [no], [no], [changed('a')]);
-    expect(watched).toHaveBeenCalledTimes(3);
+    await hear([no], [no], [no], [no], [changed('a')]);
+    expect(watched).toHaveBeenCalledTimes(4);
     expect(wake).not.toHaveBeenCalled();
   });
 

@@ -24,13 +24,18 @@ export async function listen(context: AgentContext, link: Link, signal: AbortSig
       await pause(Math.random() * durations.watchRetryLast, signal);
     } catch (error) {
       if (signal.aborted || isApiError(error, 404)) return;
-      // An API server that has just started refuses until it knows accounts and rights.
+      // An API server refuses until it knows a new account and its rights, and all of them when it has just started.
       refused = isForbidden(error) || isApiError(error, 401) ? refused + 1 : 0;
       context.logger.debug({ error, server: link.hub.server }, 'the watch for news of the hub broke');
-      const waitMs = refused > 2 ? durations.agentListenRefused : Math.random() * durations.agentListenRetry;
-      await pause(waitMs, signal).catch(() => undefined);
+      await pause(waitAfter(refused), signal).catch(() => undefined);
     }
   }
+}
+
+/** Soon, then within half a minute, then once an hour; `refused` is how often in a row. */
+function waitAfter(refused: number): number {
+  if (refused > 3) return durations.agentListenRefused;
+  return Math.random() * (refused === 1 ? durations.agentListenSoon : durations.agentListenRetry);
 }
 
 async function follow(
