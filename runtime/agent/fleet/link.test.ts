@@ -1,5 +1,8 @@
 import { rootCertificates } from 'node:tls';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { annotations } from '../../../api/fleet/constants.ts';
+import type { HubAddress } from '../../../api/fleet/hub-address.ts';
+import { formatHubAddress } from '../../../api/fleet/hub-address.ts';
 import { ClusterRegistrations, Clusters } from '../../../api/fleet/kinds.ts';
 import { registrationSecretName } from '../../../api/fleet/names.ts';
 import type { Secret } from '../../../api/kubernetes/core.ts';
@@ -35,6 +38,8 @@ class World {
   /** Tokens that the hub accepts from agents. */
   readonly valid = new Set<string>();
   grant = true;
+  /** Where the hub says that it is. */
+  announced: HubAddress | undefined;
   /** Calls with a token that is not valid. */
   refused = 0;
   #granted = 0;
@@ -71,7 +76,9 @@ class World {
       this.valid.add(token);
       const fields = { token, clusterNamespace, clusterName: 'east', deploymentNamespace: 'cluster-x' };
       this.hub.add(Secrets, secret({ namespace: registrations, name }, fields));
-      const cluster = { metadata: { namespace: clusterNamespace, name: 'east' }, spec: {}, status: { namespace: 'x' } };
+      const notes = this.announced === undefined ? {} : { [annotations.hubAddress]: formatHubAddress(this.announced) };
+      const made = { namespace: clusterNamespace, name: 'east', annotations: notes };
+      const cluster = { metadata: made, spec: {}, status: { namespace: 'x' } };
       this.hub.add(Clusters, { apiVersion: 'fleet.cattle.io/v1alpha1', kind: 'Cluster', ...cluster } as never);
     }
   }
@@ -125,6 +132,14 @@ describe('establish', () => {
     expect(world.lastSeen()).toBeDefined();
     expect(world.edge.one(Secrets, bootstrapKey)).toBeUndefined();
     expect(world.reasons()).toEqual(['Registered']);
+  });
+
+  it('given a hub that moves meanwhile, then the agent is there with its first credential', async () => {
+    world.announced = { url: 'https://hub.moved', ca: rootCertificates[0] ?? '' };
+    const link = await establish(world.agent(), signal);
+    expect(link.credential.config.server).toBe('https://hub.moved');
+    expect(world.hub.all(ClusterRegistrations)).toHaveLength(1);
+    expect(world.reasons()).toEqual(['Registered', 'HubFollowed']);
   });
 
   it('given clientID and labels in the ConfigMap, then the request carries them', async () => {
