@@ -1,7 +1,6 @@
 /** Registration by rule: clusters of Cluster API come and go in one go, beside broken ones, and the hub ends in the middle. */
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Cluster } from '../api/fleet/kinds.ts';
 import { Clusters } from '../api/fleet/kinds.ts';
 import { registrationFinalizer } from '../api/muster/constants.ts';
 import { createClient } from '../runtime/kube/create-client.ts';
@@ -87,6 +86,7 @@ async function oneRun(bench: Bench, { count, broken }: BenchOptions, run: number
     p50Ms: alone.p50Ms,
     p95Ms: alone.p95Ms,
     goneMs: alone.goneMs,
+    tidiedMs: alone.tidiedMs,
     hubCpuMsPerCluster: alone.hubCpuMsPerCluster,
     hubRssMb: rssMb(bench.target.pids()) ?? null,
     besideBrokenPerSecond: beside.perSecond,
@@ -105,6 +105,7 @@ interface Measured {
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly goneMs: number;
+  readonly tidiedMs: number;
   readonly hubCpuMsPerCluster: number | null;
   readonly left: number;
 }
@@ -142,15 +143,19 @@ async function measure(
   const going = performance.now();
   await inParallel(count, workers, (index) => capi.delete(names[index] ?? ''));
   await goAll({ target, edges, agents, capi, workers }, names, restart);
+  const goneMs = performance.now() - going;
+  const left = agentsLeft(edges, names);
+  await tidied(target, names);
   return {
     registeredMs,
     perSecond: (count / registeredMs) * 1000,
     p50Ms: percentile(times, 0.5),
     p95Ms: percentile(times, 0.95),
-    goneMs: performance.now() - going,
+    goneMs,
+    tidiedMs: performance.now() - going,
     hubCpuMsPerCluster:
       restart || cpuBefore === undefined || cpuAfter === undefined ? null : (cpuAfter - cpuBefore) / count,
-    left: await leftOf(target, edges, names),
+    left,
   };
 }
 
@@ -177,15 +182,19 @@ async function again(target: Target): Promise<void> {
   await target.startHub();
 }
 
-/** Clusters on the hub and agents downstream that should not be there any more. */
-async function leftOf(target: Target, edges: SmallEdges, names: readonly string[]): Promise<number> {
+/** Agents downstream that should not be there any more when their source is let go. */
+function agentsLeft(edges: SmallEdges, names: readonly string[]): number {
+  return names.filter((name) => [...edges.edge(name).objects.keys()].some((path) => path.includes('fleet'))).length;
+}
+
+/** Resolves when nothing of these clusters is left on the hub; a source does not wait for that. */
+async function tidied(target: Target, names: readonly string[]): Promise<void> {
   const mine = new Set(names);
-  const { items } = await target.admin.list(Clusters, { namespace: workspace });
-  const clusters = items.filter(({ metadata }: Cluster) => mine.has(metadata.name ?? '')).length;
-  const agentsLeft = names.filter((name) =>
-    [...edges.edge(name).objects.keys()].some((path) => path.includes('fleet')),
-  );
-  return clusters + agentsLeft.length;
+  const look = async (): Promise<true | undefined> => {
+    const { items } = await target.admin.list(Clusters, { namespace: workspace });
+    return items.some(({ metadata }) => mine.has(metadata.name ?? '')) ? undefined : true;
+  };
+  await poll(look, { what: 'the Clusters to be gone', limitMs });
 }
 
 /** Sources that never get ready, and kubeconfigs of servers that refuse, hang, or are not trusted; a quarter of each. */
