@@ -7,6 +7,7 @@ import { durations } from '../../../api/durations.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { Clusters } from '../../../api/fleet/kinds.ts';
 import { keyOf } from '../../../api/resource.ts';
+import { isDeleting } from '../../kube/finalizers.ts';
 import { identityKey, indexes } from './caches.ts';
 import { lastSeenMs } from './cluster-liveness.ts';
 import type { HubContext } from './context.ts';
@@ -26,7 +27,7 @@ export async function takeBack(
   holders: readonly Cluster[],
   signal: AbortSignal,
 ): Promise<boolean> {
-  const standing = holders.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const standing = holders.filter((cluster) => !isDeleting(cluster));
   const vain = standing.filter((cluster) => isUnused(context, cluster));
   if (vain.length === 0 || vain.length === standing.length) return false;
   await Promise.all(vain.map((cluster) => deleteSame(context.client, Clusters, cluster, signal)));

@@ -55,12 +55,8 @@ export async function decideOne(
     await tell(context, request, decision, signal);
     return decision.reason === reasons.identityInUse ? { againMs: silentIn(context, holders[0] ?? named, nowMs) } : {};
   }
-  return await carryOut(
-    context,
-    request,
-    decision.outcome === 'bind' ? decision.target : `${namespace}/${automatic}`,
-    signal,
-  );
+  const key = decision.outcome === 'bind' ? decision.target : `${namespace}/${automatic}`;
+  return await carryOut(context, request, key, signal);
 }
 
 /** Grants the request the Cluster of that key (`namespace/name`), which is made if it is not there. */

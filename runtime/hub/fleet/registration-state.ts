@@ -4,6 +4,7 @@ import type { Cluster, ClusterRegistration } from '../../../api/fleet/kinds.ts';
 import { ClusterRegistrations } from '../../../api/fleet/kinds.ts';
 import { ServiceAccounts } from '../../../api/kubernetes/core.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
+import { isDeleting } from '../../kube/finalizers.ts';
 import { identityKey, indexes } from './caches.ts';
 import { heardMs } from './cluster-liveness.ts';
 import { namespaceOf } from './cluster-namespace.ts';
@@ -47,7 +48,7 @@ export function registrationOf(context: Known, cluster: Cluster): ClusterView['r
   const clientID = cluster.spec?.clientID;
   const holders = clientID ? context.clusters.byIndex(indexes.identity, identityKey(namespace, clientID)) : [];
   const others = holders
-    .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+    .filter((holder) => !isDeleting(holder))
     .map(keyOf)
     .filter((key) => key !== keyOf(cluster));
   if (others.length > 0) {
