@@ -8,7 +8,7 @@ import { randomToken } from '../api/fleet/names.ts';
 import { ServiceAccounts } from '../api/kubernetes/core.ts';
 import { type Answer, awaitAnswer } from '../runtime/agent/fleet/answer.ts';
 import { heartbeatDelay, sendHeartbeat } from '../runtime/agent/fleet/heartbeat.ts';
-import { readClaims, serviceAccountOf } from '../runtime/agent/fleet/jwt.ts';
+import { readClaims, serviceAccountOf } from '../runtime/kube/token-claims.ts';
 import type { RememberedRequest } from '../runtime/agent/fleet/request.ts';
 import { send, toRegistration } from '../runtime/agent/fleet/request.ts';
 import { isApiError } from '../runtime/kube/api-error.ts';

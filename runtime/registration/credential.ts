@@ -5,6 +5,7 @@ import type { Secret } from '../../api/kubernetes/core.ts';
 import { Secrets } from '../../api/kubernetes/core.ts';
 import { isAlreadyExists } from '../kube/api-error.ts';
 import type { IssuedToken, KubeClient } from '../kube/client.ts';
+import { readClaims } from '../kube/token-claims.ts';
 import type { ServiceAccountKey } from './types.ts';
 
 /** A token, and when it ends; without `expiresMs` it lives as long as its ServiceAccount. */
@@ -63,13 +64,14 @@ export async function requestToken(
 
 /** When a bound token ends, in milliseconds since 1970; `undefined` for one that does not, or is no JSON web token. */
 export function tokenEnd(token: string): number | undefined {
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'));
-    const { exp } = (claims ?? {}) as { exp?: unknown };
-    return typeof exp === 'number' ? exp * 1000 : undefined;
-  } catch {
-    return undefined;
-  }
+  const { expiresAt } = readClaims(token);
+  return expiresAt === undefined ? undefined : expiresAt * 1000;
+}
+
+/** Whether an agent that never renews its token may keep this one. */
+export function lasts(token: string, nowMs: number): boolean {
+  const end = tokenEnd(token);
+  return end === undefined || end - nowMs > durablePlan.leastMs / 2;
 }
 
 /** When an agent that has `expiresMs` should ask for the next token: after four fifths of the life of this one. */

@@ -11,7 +11,7 @@ import { type Link, heartbeat, openLink } from './connection.ts';
 import { type AgentContext, attempt } from './context.ts';
 import { type AgentCredential, storeCredential } from './credential.ts';
 import { type AgentError, isAgentError } from './failure.ts';
-import { signerOf } from './jwt.ts';
+import { signerOf } from '../../kube/token-claims.ts';
 import { readAgentConfig, trustedCa } from './register.ts';
 
 /** Where the edge's ConfigMap says the hub is: written by a hub that manages this cluster by its kubeconfig. */

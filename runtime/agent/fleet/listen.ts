@@ -9,7 +9,7 @@ import { isApiError, isForbidden } from '../../kube/api-error.ts';
 import { pause } from '../../kube/backoff.ts';
 import type { Link } from './connection.ts';
 import type { AgentContext } from './context.ts';
-import { readClaims, serviceAccountOf } from './jwt.ts';
+import { readClaims, serviceAccountOf } from '../../kube/token-claims.ts';
 
 /** Wakes `context` for each news until `signal` aborts. A hub that does not let it listen is asked once an hour. Never rejects. */
 export async function listen(context: AgentContext, link: Link, signal: AbortSignal): Promise<void> {

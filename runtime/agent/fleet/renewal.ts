@@ -3,7 +3,7 @@ import { durations } from '../../../api/durations.ts';
 import type { CallOptions, KubeClient } from '../../kube/client.ts';
 import type { AgentCredential } from './credential.ts';
 import { AgentError } from './failure.ts';
-import { readClaims, serviceAccountOf } from './jwt.ts';
+import { readClaims, serviceAccountOf } from '../../kube/token-claims.ts';
 
 /** The API server refuses TokenRequests for less (Kubernetes: TokenRequest, expirationSeconds). */
 const shortestTokenSeconds = 600;

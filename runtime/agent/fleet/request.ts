@@ -12,7 +12,7 @@ import type { Secret } from '../../../api/kubernetes/core.ts';
 import { Secrets } from '../../../api/kubernetes/core.ts';
 import { isAlreadyExists } from '../../kube/api-error.ts';
 import type { CallOptions, KubeClient } from '../../kube/client.ts';
-import { readClaims } from './jwt.ts';
+import { readClaims } from '../../kube/token-claims.ts';
 
 /** What was decided about a request before it was sent. */
 export interface RememberedRequest {

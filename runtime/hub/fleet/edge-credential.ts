@@ -5,12 +5,12 @@
 import { secretKeys, secretNames } from '../../../api/fleet/constants.ts';
 import { sameCertificates } from '../../../api/fleet/hub-address.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
+import type { Secret } from '../../../api/kubernetes/core.ts';
 import { Secrets } from '../../../api/kubernetes/core.ts';
 import { parseKey } from '../../../api/resource.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import type { ClientConfig } from '../../kube/client-config.ts';
-import { formatKubeconfig, parseKubeconfig } from '../../kube/kubeconfig.ts';
-import { durablePlan, tokenEnd } from '../../registration/credential.ts';
+import { durablePlan, lasts } from '../../registration/credential.ts';
+import { kubeconfigIn, replaceKubeconfig } from '../../registration/kubeconfig-secret.ts';
 import { namespaceOf } from './cluster-namespace.ts';
 import type { HubContext } from './context.ts';
 import { hubFieldManager } from './context.ts';
@@ -32,28 +32,13 @@ export async function leaveLastingCredential(
 ): Promise<void> {
   const request = grantedRequests(context, cluster).find(isRotating);
   if (request === undefined) return;
-  const key = { namespace: agentNamespaceOf(cluster), name: secretNames.agent };
-  const stored = await edge.find(Secrets, key, { signal });
-  const config = configOf(stored?.data?.[secretKeys.agentKubeconfig]);
-  if (stored === undefined || config?.token === undefined) return;
-  const end = tokenEnd(config.token);
-  if (end === undefined || end - Date.now() > durablePlan.leastMs / 2) return;
+  const stored = await storedIn(edge, cluster, signal);
+  const config = kubeconfigIn(stored, secretKeys.agentKubeconfig);
+  if (stored === undefined || config === undefined || lasts(config.token, Date.now())) return;
   const account = accountKey(request, namespaceOf(cluster));
   if (context.serviceAccounts.get(account) === undefined) return;
   const { token } = await issue(context, { namespace: '', ...parseKey(account) }, durablePlan, signal);
-  const { server, ca, namespace, contextName } = config;
-  const kubeconfig = formatKubeconfig({
-    ...{ server, token, contextName, namespace: namespace ?? '' },
-    ...(ca === undefined ? {} : { ca }),
-  });
-  const data = { [secretKeys.agentKubeconfig]: Buffer.from(kubeconfig).toString('base64') };
-  const { resourceVersion } = stored.metadata;
-  await edge.patch(
-    Secrets,
-    key,
-    { metadata: { resourceVersion }, data },
-    { type: 'merge', fieldManager: hubFieldManager, signal },
-  );
+  await replaceKubeconfig(edge, stored, secretKeys.agentKubeconfig, { ...config, token }, write(signal));
 }
 
 /**
@@ -66,25 +51,18 @@ export async function readdress(
   address: { readonly url: string; readonly ca: string },
   signal: AbortSignal,
 ): Promise<void> {
-  const key = { namespace: agentNamespaceOf(cluster), name: secretNames.agent };
-  const stored = await edge.find(Secrets, key, { signal });
-  const config = configOf(stored?.data?.[secretKeys.agentKubeconfig]);
-  if (stored === undefined || config?.token === undefined) return;
+  const stored = await storedIn(edge, cluster, signal);
+  const config = kubeconfigIn(stored, secretKeys.agentKubeconfig);
+  if (stored === undefined || config === undefined) return;
   const ca = config.ca === undefined || address.ca === '' ? undefined : address.ca;
   if (config.server === address.url && sameCertificates(config.ca, ca)) return;
-  const { token, namespace = '', contextName } = config;
-  const place = { server: address.url, ...(ca === undefined ? {} : { ca }) };
-  const kubeconfig = formatKubeconfig({ ...place, token, contextName, namespace });
-  const data = { [secretKeys.agentKubeconfig]: Buffer.from(kubeconfig).toString('base64') };
-  const patch = { metadata: { resourceVersion: stored.metadata.resourceVersion }, data };
-  await edge.patch(Secrets, key, patch, { type: 'merge', fieldManager: hubFieldManager, signal });
+  const { ca: _, ...rest } = config;
+  const moved = { ...rest, server: address.url, ...(ca === undefined ? {} : { ca }) };
+  await replaceKubeconfig(edge, stored, secretKeys.agentKubeconfig, moved, write(signal));
 }
 
-/** Undefined for what no agent of ours has written. */
-function configOf(encoded: string | undefined): ClientConfig | undefined {
-  try {
-    return encoded ? parseKubeconfig(Buffer.from(encoded, 'base64'), { policy: 'hub' }) : undefined;
-  } catch {
-    return undefined;
-  }
+const write = (signal: AbortSignal) => ({ fieldManager: hubFieldManager, signal });
+
+async function storedIn(edge: KubeClient, cluster: Cluster, signal: AbortSignal): Promise<Secret | undefined> {
+  return await edge.find(Secrets, { namespace: agentNamespaceOf(cluster), name: secretNames.agent }, { signal });
 }

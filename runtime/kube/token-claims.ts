@@ -4,6 +4,8 @@
 export interface TokenClaims {
   /** `system:serviceaccount:<namespace>:<name>`. */
   readonly subject?: string;
+  /** UID of the ServiceAccount: tells accounts of one name apart. */
+  readonly accountUid?: string;
   readonly issuedAt?: number;
   /** Absent on tokens of ServiceAccount Secrets: those never expire. */
   readonly expiresAt?: number;
@@ -16,9 +18,11 @@ export function readClaims(token: string): TokenClaims {
   try {
     const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'));
     if (typeof claims !== 'object' || claims === null) return {};
-    const { sub, iat, exp } = claims as { sub?: unknown; iat?: unknown; exp?: unknown };
+    const { sub, iat, exp, 'kubernetes.io': own } = claims as Record<string, unknown>;
+    const uid = (own as { serviceaccount?: { uid?: unknown } } | null | undefined)?.serviceaccount?.uid;
     return {
       ...(typeof sub === 'string' ? { subject: sub } : {}),
+      ...(typeof uid === 'string' ? { accountUid: uid } : {}),
       ...(typeof iat === 'number' ? { issuedAt: iat } : {}),
       ...(typeof exp === 'number' ? { expiresAt: exp } : {}),
     };

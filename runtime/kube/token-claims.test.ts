@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readClaims, serviceAccountOf } from './jwt.ts';
+import { readClaims, serviceAccountOf } from './token-claims.ts';
 
 const token = (payload: unknown): string =>
   ['{"alg":"RS256"}', typeof payload === 'string' ? payload : JSON.stringify(payload), 'signature']
@@ -10,6 +10,12 @@ describe('readClaims', () => {
   it('given a ServiceAccount token, when read, then subject and times are there', () => {
     const claims = readClaims(token({ sub: 'system:serviceaccount:ns:agent', iat: 10, exp: 20, aud: ['x'] }));
     expect(claims).toEqual({ subject: 'system:serviceaccount:ns:agent', issuedAt: 10, expiresAt: 20 });
+  });
+
+  it('given the UID of its account, when read, then it is there', () => {
+    const own = (serviceaccount: unknown) => token({ 'kubernetes.io': { namespace: 'ns', serviceaccount } });
+    expect(readClaims(own({ name: 'agent', uid: 'u1' }))).toEqual({ accountUid: 'u1' });
+    expect([own({ uid: 1 }), own(null), token({ 'kubernetes.io': null })].map(readClaims)).toEqual([{}, {}, {}]);
   });
 
   it.each(['opaque', '', 'a.b', 'a.!!.c', token('not json'), token('null'), token('"text"')])(
