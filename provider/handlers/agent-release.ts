@@ -1,12 +1,10 @@
 /** Handler of `AgentRelease`: the agent in a downstream cluster, from the shared manifests. */
-import { agentNames, defaults, secretNames } from '../../api/fleet/constants.ts';
+import { agentNames, secretNames } from '../../api/fleet/constants.ts';
 import { MusterError } from '../../api/errors.ts';
 import { Secrets } from '../../api/kubernetes/core.ts';
 import { Deployments, Leases } from '../../api/kubernetes/workloads.ts';
 import { isFleetImage } from '../../components/fleet/index.ts';
-import { toYaml } from '../../components/yaml.ts';
 import { isAvailable } from '../../runtime/kube/workload.ts';
-import type { Target } from '../clients.ts';
 import type { Connection } from '../configuration.ts';
 import { changedInputs } from '../fleet-object.ts';
 import type { CallContext, Props, ResourceHandler } from '../handler.ts';
@@ -17,13 +15,11 @@ import type { Progress } from '../partial.ts';
 import {
   applyObjects,
   compareObjects,
-  inOrder,
   manifestHash,
   nameOf,
   objectName,
   removeObjects,
   requireFreeWorkload,
-  stamped,
 } from '../release-objects.ts';
 import type { ObjectName } from '../release-objects.ts';
 import { differs, hasUnknown, isUnknown } from '../unknowns.ts';
@@ -31,21 +27,9 @@ import { awaitAgent } from './agent-await.ts';
 import { agentInputs } from './agent-inputs.ts';
 import type { AgentInputs } from './agent-inputs.ts';
 import { agentManifests } from './agent-manifests.ts';
-
-export interface AgentOutputs extends AgentInputs {
-  /** Namespace of the agent. */
-  readonly namespace: string;
-  readonly clusterUID: string;
-  readonly ready: boolean;
-  readonly objects: readonly ObjectName[];
-  readonly manifestHash: string;
-  /** Objects that were missing or changed when last looked at; an update puts them right. */
-  readonly drift: readonly ObjectName[];
-  /** What to apply in the cluster, YAML, only with `render`. A secret: it holds the token. */
-  readonly manifest?: string | undefined;
-  /** Image of the release before this one; empty for the first. Absent in states of earlier versions. */
-  readonly previousImage?: string | undefined;
-}
+import { namespaceOf, outputsOf, ownerOf, rendered } from './agent-outputs.ts';
+import type { AgentOutputs } from './agent-outputs.ts';
+import { leaveLastingCredential } from './lasting-credential.ts';
 
 const updatable = [
   'kubeconfig',
@@ -73,15 +57,12 @@ const updatable = [
   'owner',
 ] as const;
 
-const namespaceOf = ({ agentSettings }: Pick<AgentInputs, 'agentSettings'>): string =>
-  agentSettings?.namespace ?? defaults.agentNamespace;
 const workload = (namespace: string): { namespace: string; name: string } => ({
   namespace,
   name: agentNames.deployment,
 });
-const ownerOf = (inputs: AgentInputs): { owner: string } => ({
-  owner: `${inputs.owner} AgentRelease ${namespaceOf(inputs)}`,
-});
+const isFleets = ({ program, image }: { readonly program?: unknown; readonly image?: unknown }): boolean =>
+  program === undefined ? typeof image === 'string' && isFleetImage(image) : program === 'fleet';
 const edgeOf = ({ kubeconfig, context }: Pick<AgentInputs, 'kubeconfig' | 'context'>): Connection => ({
   // Absent only where nothing is applied from here.
   kubeconfig: kubeconfig ?? '',
@@ -93,9 +74,9 @@ export const agentRelease: ResourceHandler<AgentInputs, AgentOutputs> = {
 
   check(_olds, given) {
     const news = withoutNulls(given);
-    const { program, image, render } = news;
-    const isFleet = program === undefined ? typeof image === 'string' && isFleetImage(image) : program === 'fleet';
-    const defaulted: Props = { awaitReady: render !== true, onOtherCluster: 'replace', deploysWorkloads: isFleet };
+    const { render } = news;
+    const deploysWorkloads = isFleets(news);
+    const defaulted: Props = { awaitReady: render !== true, onOtherCluster: 'replace', deploysWorkloads };
     const inputs: Props = { ...defaulted, ...news };
     return { inputs, failures: failuresOf(agentInputs, inputs) };
   },
@@ -178,27 +159,6 @@ export const agentRelease: ResourceHandler<AgentInputs, AgentOutputs> = {
   },
 };
 
-/** Nothing is applied and nobody asked: the manifests, as one text for cloud-init or a manifests folder. */
-function rendered(inputs: AgentInputs, olds: AgentOutputs | undefined): AgentOutputs {
-  // Marked as this release's own, so that a release with a kubeconfig can take over later.
-  const objects = agentManifests(inputs, inputs.values).map((object) => stamped(object, ownerOf(inputs).owner));
-  return {
-    ...inputs,
-    namespace: namespaceOf(inputs),
-    clusterUID: '',
-    ready: false,
-    objects: objects.map((object) => nameOf(object)),
-    manifestHash: manifestHash(agentManifests(inputs)),
-    drift: [],
-    manifest: toYaml(objects, { sorted: true }),
-    previousImage: previousImage(inputs, olds),
-  };
-}
-
-function previousImage({ image }: AgentInputs, olds: AgentOutputs | undefined): string {
-  return olds === undefined || olds.image === image ? (olds?.previousImage ?? '') : olds.image;
-}
-
 async function write(
   id: string,
   inputs: AgentInputs,
@@ -220,6 +180,9 @@ async function write(
     owned.add(name);
     progress.outputs = outputs(false);
   };
+  if (registered && isFleets(inputs)) {
+    await step(() => leaveLastingCredential(client, namespace, inputs.hub ?? context.configuration.hub, context));
+  }
   await step(() => applyObjects(client, objects, ownerOf(inputs), context, onApplied));
   const wanted = new Set(agentManifests(inputs, inputs.values).map((object) => nameOf(object)));
   const dropped = [...owned].filter((name) => !wanted.has(name));
@@ -227,26 +190,4 @@ async function write(
   dropped.forEach((name) => owned.delete(name));
   if (inputs.awaitReady) await step(() => awaitAgent(client, inputs, namespace, context));
   return outputs(inputs.awaitReady);
-}
-
-async function outputsOf(
-  inputs: AgentInputs,
-  olds: AgentOutputs | undefined,
-  edge: Target,
-  owned: ReadonlySet<ObjectName>,
-  context: CallContext,
-): Promise<(ready: boolean) => AgentOutputs> {
-  const clusterUID = (await edge.uid(context)) ?? '';
-  const manifests = agentManifests(inputs, inputs.values);
-  const hash = manifestHash(agentManifests(inputs));
-  return (ready) => ({
-    ...inputs,
-    namespace: namespaceOf(inputs),
-    clusterUID,
-    ready,
-    objects: inOrder(owned, manifests),
-    manifestHash: hash,
-    drift: [],
-    previousImage: previousImage(inputs, olds),
-  });
 }

@@ -5,6 +5,8 @@ import { Secrets } from '../../api/kubernetes/core.ts';
 import { Leases } from '../../api/kubernetes/workloads.ts';
 import { DynamicHost, inputsOf } from '../pulumi/dynamic-host.ts';
 import { ScriptedWorkloads, withoutDeployments } from '../pulumi/scripted-workloads.ts';
+import { lasts } from '../../runtime/registration/credential.ts';
+import { kubeconfigIn } from '../../runtime/registration/kubeconfig-secret.ts';
 import { createToken, valuesOf, workspace } from '../support/registering.ts';
 import { startRunningHub } from '../support/running-hub.ts';
 import type { RunningHub } from '../support/running-hub.ts';
@@ -36,7 +38,7 @@ afterEach(({ task }) => {
 
 const images = { muster: 'agents.test/muster:1', fleet: 'agents.test/fleet-agent:1' };
 
-test("our agent's image, Fleet's, and ours again: one registration, one credential Secret, and each of them reports", async () => {
+test("our agent's image, Fleet's, and ours again: one registration, one credential Secret with a token that lasts, and each of them reports", async () => {
   await createToken(hub, 'west');
   const values = formatValues(await valuesOf(hub, 'west'));
   const inputs = (image: string) =>
@@ -67,7 +69,11 @@ test("our agent's image, Fleet's, and ours again: one registration, one credenti
     expect((await requestsOf(hub, 'west')).map(({ metadata }) => metadata.uid)).toEqual([request?.metadata.uid]);
     const now = await edge.credential();
     expect(now?.metadata.uid).toBe(stored.metadata.uid);
-    expect(now?.data).toEqual(stored.data);
+    expect(now?.data).toEqual({ ...stored.data, kubeconfig: now?.data?.['kubeconfig'] });
+    const { token, ...place } = kubeconfigIn(now, 'kubeconfig') ?? { token: '' };
+    expect(place).toEqual({ ...kubeconfigIn(stored, 'kubeconfig'), token: undefined });
+    // Fleet's agent got one that lasts, and ours keeps it
+    expect(lasts(token, Date.now())).toBe(true);
   }
   // only muster's agent tells the version of its cluster, so it is known who reports
   const reported = await hub.admin.get(Clusters, { namespace: workspace, name: last.metadata.name ?? '' });
