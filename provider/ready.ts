@@ -64,7 +64,7 @@ export function whyNotReady(cluster: Cluster | undefined): string {
   if (cluster === undefined) return 'the object is gone from the hub';
   const stage = stuckStage(cluster);
   if (stage !== undefined) return describeCondition(stage) + (waitsForFleetAgent(cluster, stage) ? otherAgentHint : '');
-  if (!cluster.status?.conditions?.length) return 'no hub has taken it up: it has no condition. Is the hub running?';
+  if (!cluster.status?.conditions?.length) return describeCondition(undefined);
   if (!hasReported(cluster)) return 'its agent has not reported yet';
   return 'the hub does not call it Ready yet';
 }
@@ -80,6 +80,8 @@ function waitsForFleetAgent({ metadata, status }: Cluster, stage: Condition): bo
   return !isOurs && (stage.message ?? '').includes(agentBundleName(metadata.name ?? ''));
 }
 
-export function describeCondition({ type, status, reason, message }: Condition): string {
+export function describeCondition(condition: Condition | undefined): string {
+  if (condition === undefined) return 'no hub has taken it up: it has no condition. Is the hub running?';
+  const { type, status, reason, message } = condition;
   return `${type} is ${status}${reason ? ` (${reason})` : ''}${message ? `: ${message}` : ''}`;
 }

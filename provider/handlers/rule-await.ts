@@ -53,8 +53,5 @@ function reasonOf({ status }: RegistrationRule): string | undefined {
 }
 
 function whyNot(rule: RegistrationRule | undefined): string {
-  const ready = findCondition(rule?.status?.conditions, conditionTypes.ready);
-  return ready === undefined
-    ? 'no hub has taken it up: it has no condition. Is the hub running?'
-    : describeCondition(ready);
+  return describeCondition(findCondition(rule?.status?.conditions, conditionTypes.ready));
 }

@@ -51,7 +51,5 @@ function isRefused(token: ClusterRegistrationToken): boolean {
 }
 
 function whyNotIssued(token: ClusterRegistrationToken | undefined): string {
-  const issued = findCondition(token?.status?.conditions, conditionTypes.issued);
-  if (issued !== undefined) return describeCondition(issued);
-  return 'no hub has taken it up: it has no condition. Is the hub running?';
+  return describeCondition(findCondition(token?.status?.conditions, conditionTypes.issued));
 }

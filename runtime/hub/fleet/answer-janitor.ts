@@ -4,12 +4,12 @@ import type { Secret } from '../../../api/kubernetes/core.ts';
 import { Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
 import { secretTypes } from '../../../api/fleet/constants.ts';
-import { isConflict } from '../../kube/api-error.ts';
 import type { Controller } from '../../kube/controller.ts';
 import { createController } from '../../kube/controller.ts';
 import { clusterOf, indexes, needs } from './caches.ts';
 import { lastSeenMs } from './cluster-liveness.ts';
 import type { HubContext } from './context.ts';
+import { deleteSame } from './delete-same.ts';
 import { answerName } from './registration-grant.ts';
 
 export function createAnswerJanitor(context: HubContext): Controller {
@@ -23,11 +23,7 @@ export function createAnswerJanitor(context: HubContext): Controller {
       const leftMs = answerEnds(secret, context.observed.get(clusterOf(secret) ?? '')) - Date.now();
       if (leftMs > 0) return { requeueAfterMs: leftMs };
       await context.readers.revoke(new Set([secret.metadata.name ?? '']));
-      const { uid } = secret.metadata;
-      const preconditions = uid === undefined ? {} : { preconditions: { uid } };
-      await context.client.delete(Secrets, parseKey(key), { signal, ...preconditions }).catch((error: unknown) => {
-        if (!isConflict(error)) throw error; // another one took its place
-      });
+      await deleteSame(context.client, Secrets, secret, signal);
     },
   });
   needs(controller, context.caches.readerRoles, context.caches.bindings);

@@ -7,7 +7,6 @@ import type { KubeObject } from '../../../api/resource.ts';
 import { keyOf } from '../../../api/resource.ts';
 import { synthAgent } from '../../../components/fleet/fleet-agent.ts';
 import type { KubeClient } from '../../kube/client.ts';
-import { backoffMs } from '../../kube/backoff.ts';
 import type { DetachProgress } from '../../registration/detach.ts';
 import { done } from '../../registration/detach.ts';
 import type { HubContext } from './context.ts';
@@ -18,6 +17,7 @@ import { connectEdge } from './edge-connect.ts';
 import { ImportFault, readKubeconfig } from './edge-kubeconfig.ts';
 import { leftNamespaces } from './edge-move.ts';
 import { explainEdgeError } from './edge-probe.ts';
+import { createEdgeRetries } from './edge-retries.ts';
 import { isImported, isLocal, isOwn } from './local-cluster.ts';
 
 /** On a Cluster, value `true`: delete it without removing the agent downstream. */
@@ -31,7 +31,7 @@ export interface EdgeCleaner {
 }
 
 export function createEdgeCleaner(context: HubContext, edges: EdgeClients, lifetime: AbortSignal): EdgeCleaner {
-  const tries = new Map<string, number>();
+  const retries = createEdgeRetries();
   const finished = new Set<string>();
   /** Clusters whose agent is gone, with the namespace downstream that is on its way. */
   const watched = new Map<string, string>();
@@ -80,7 +80,7 @@ export function createEdgeCleaner(context: HubContext, edges: EdgeClients, lifet
   }
 
   function finish(key: string): DetachProgress {
-    tries.delete(key);
+    retries.ended(key);
     // the steps after this one may take several looks; the edge is not asked again for them
     finished.add(key);
     return done;
@@ -110,13 +110,10 @@ export function createEdgeCleaner(context: HubContext, edges: EdgeClients, lifet
   function failed(cluster: Cluster, key: string, fault: ImportFault): DetachProgress {
     if (cluster.status?.agentDeployedGeneration == null) return finish(key); // nothing is known to be there
     if (fault.final || isOverdue(cluster)) return giveUp(cluster, key, fault.message);
-    const count = (tries.get(key) ?? 0) + 1;
-    tries.set(key, count);
-    const pauses = { baseMs: durations.edgeDetachRetryFirst, maxMs: durations.edgeDetachRetryLast };
     const message =
       `the agent cannot be removed downstream: ${fault.message} The Cluster goes without that after ` +
       `${durations.edgeDetachDeadline / 1000} s, or at once with annotation ${skipEdgeAnnotation}=true`;
-    return { ...waiting(message, reasons.edgeNotCleaned), againMs: backoffMs(count, pauses) };
+    return { ...waiting(message, reasons.edgeNotCleaned), againMs: retries.failed(key) };
   }
 
   function giveUp(cluster: Cluster, key: string, message: string): DetachProgress {

@@ -1,42 +1,38 @@
 /** The part of Argo CD in the end of a Cluster: Secret and account go while its edge can still be reached. Never for ever. */
 import { reasons } from '../../../api/conditions.ts';
-import { durations } from '../../../api/durations.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { keyOf } from '../../../api/resource.ts';
-import { backoffMs } from '../../kube/backoff.ts';
 import type { DetachProgress } from '../../registration/detach.ts';
 import { done } from '../../registration/detach.ts';
 import { kubeconfigKey } from '../fleet/caches.ts';
 import type { EdgeCleaner } from '../fleet/edge-cleaner.ts';
 import { isOverdue, skipEdgeAnnotation } from '../fleet/edge-cleaner.ts';
 import { ImportFault } from '../fleet/edge-kubeconfig.ts';
+import { createEdgeRetries } from '../fleet/edge-retries.ts';
 import type { ArgoCDWork } from './argocd-controller.ts';
 import { recordOf } from './argocd-record.ts';
 import { clearArgoCD } from './argocd-report.ts';
 
 export function createArgoCDCleaner({ hub, publisher, busy }: ArgoCDWork): EdgeCleaner {
-  const tries = new Map<string, number>();
+  const retries = createEdgeRetries();
 
   async function failed(cluster: Cluster, fault: ImportFault, signal: AbortSignal): Promise<DetachProgress> {
     const key = keyOf(cluster);
     if (fault.final || isOverdue(cluster)) {
       const message = `a credential of Argo CD was left behind: ${fault.message}`;
       hub.events.event(cluster, 'Warning', reasons.edgeNotCleaned, message);
-      tries.delete(key);
+      retries.ended(key);
       // gone from the record: the next look has nothing to do
       await clearArgoCD(hub, key, signal);
       return done;
     }
-    const count = (tries.get(key) ?? 0) + 1;
-    tries.set(key, count);
-    const pauses = { baseMs: durations.edgeDetachRetryFirst, maxMs: durations.edgeDetachRetryLast };
     const message = `the credential of Argo CD cannot be taken back: ${fault.message}`;
     return {
       state: 'waiting',
       reason: reasons.edgeNotCleaned,
       message,
       blocks: false,
-      againMs: backoffMs(count, pauses),
+      againMs: retries.failed(key),
     };
   }
 
@@ -58,7 +54,7 @@ export function createArgoCDCleaner({ hub, publisher, busy }: ArgoCDWork): EdgeC
         if (!(error instanceof ImportFault)) throw error;
         return await failed(cluster, error, signal);
       }
-      tries.delete(keyOf(cluster));
+      retries.ended(keyOf(cluster));
       return done;
     },
   };
