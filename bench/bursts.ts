@@ -10,7 +10,7 @@ import { cpuMs, rssMb } from './process-usage.ts';
 import { progress } from './report.ts';
 import { percentile } from './statistics.ts';
 import { type Target, answersNamespace, workspace } from './target.ts';
-import { inParallel } from './workers.ts';
+import { inParallel } from '../runtime/kube/in-parallel.ts';
 
 /** Requests before a run of `count`, not measured: code is compiled, connections are there. */
 export function warmUpOf(count: number): number {

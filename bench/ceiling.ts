@@ -13,7 +13,7 @@ import { createCredentialReaders } from '../runtime/hub/fleet/credential-readers
 import { accountOf, answer, answerName, grantRights } from '../runtime/hub/fleet/registration-grant.ts';
 import { rotatingPlan } from '../runtime/registration/credential.ts';
 import { type Target, answersNamespace, systemNamespace, workspace } from './target.ts';
-import { inParallel } from './workers.ts';
+import { inParallel } from '../runtime/kube/in-parallel.ts';
 
 /** Registrations per second, from the first request to the last credential. */
 export async function bareRegistrations(target: Target, count: number, workers: number): Promise<number> {

@@ -3,8 +3,8 @@ import { randomToken } from '../api/fleet/names.ts';
 import type { BootstrapValues } from '../api/fleet/bootstrap-values.ts';
 import type { BenchOptions } from './options.ts';
 import { progress } from './report.ts';
-import { SimulatedAgent } from './simulated-agent.ts';
-import { inParallel } from './workers.ts';
+import { SimulatedAgent } from '../test/support/simulated-agent.ts';
+import { inParallel } from '../runtime/kube/in-parallel.ts';
 
 /** Progress is told after this many registrations. */
 const tellEvery = 100;

@@ -1,9 +1,9 @@
 /** Registration by rule: clusters of Cluster API come and go in one go, beside broken ones, and the hub ends in the middle. */
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
+import process from 'node:process';
 import { Clusters } from '../api/fleet/kinds.ts';
 import { registrationFinalizer } from '../api/muster/constants.ts';
-import { createClient } from '../runtime/kube/create-client.ts';
 import { clusterAPIDefinition } from '../runtime/hub/cluster-api/testdata/definitions.ts';
 import { poll } from '../test/harness/index.ts';
 import { Authority } from '../test/harness/pki/authority.ts';
@@ -17,6 +17,8 @@ import {
 } from '../test/support/played-cluster-api.ts';
 import type { SmallEdges } from '../test/support/small-edges.ts';
 import { shortKubeconfig, startSmallEdges } from '../test/support/small-edges.ts';
+import { countRequests } from './api-requests.ts';
+import { settle } from './bursts.ts';
 import type { BenchOptions } from './options.ts';
 import { cpuMs, rssMb } from './process-usage.ts';
 import { progress } from './report.ts';
@@ -24,7 +26,7 @@ import { percentile, summarize } from './statistics.ts';
 import type { Figures } from './statistics.ts';
 import type { Target } from './target.ts';
 import { openTarget, workspace } from './target.ts';
-import { inParallel } from './workers.ts';
+import { inParallel } from '../runtime/kube/in-parallel.ts';
 
 const namespace = 'bench-sources';
 const limitMs = 600_000;
@@ -41,10 +43,7 @@ export async function rules(options: BenchOptions): Promise<object> {
     await createNamespace(target.admin, namespace, { 'muster.dev/source': 'true' });
     await installDefinition(target.admin, clusterAPIDefinition('v1beta2', 'v1beta1'));
     await createRule(target.admin, 'bench', { registration: { workspace } });
-    const { server, ca = '' } = target.config;
-    const agents = playAgents(edges, (token) =>
-      createClient({ server, ca, token, contextName: 'agent' }, { maxConnections: 1 }),
-    );
+    const agents = playAgents(edges);
     const bench = {
       target,
       edges,
@@ -87,7 +86,9 @@ async function oneRun(bench: Bench, { count, broken }: BenchOptions, run: number
     p95Ms: alone.p95Ms,
     goneMs: alone.goneMs,
     tidiedMs: alone.tidiedMs,
+    requestsPerCluster: alone.requestsPerCluster,
     hubCpuMsPerCluster: alone.hubCpuMsPerCluster,
+    driverCpuMsPerCluster: alone.driverCpuMsPerCluster,
     hubRssMb: rssMb(bench.target.pids()) ?? null,
     besideBrokenPerSecond: beside.perSecond,
     besideBrokenP95Ms: beside.p95Ms,
@@ -106,7 +107,9 @@ interface Measured {
   readonly p95Ms: number;
   readonly goneMs: number;
   readonly tidiedMs: number;
+  readonly requestsPerCluster: number;
   readonly hubCpuMsPerCluster: number | null;
+  readonly driverCpuMsPerCluster: number | null;
   readonly left: number;
 }
 
@@ -119,7 +122,8 @@ async function measure(
 ): Promise<Measured> {
   const names = Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
   const started: number[] = [];
-  const cpuBefore = cpuMs(target.pids());
+  const [cpuBefore, driverBefore] = [cpuMs(target.pids()), cpuMs([process.pid])];
+  const requestsBefore = await countRequests(target.config);
   const begin = performance.now();
   const reported = (): number => {
     const [failure] = agents.failures;
@@ -139,7 +143,8 @@ async function measure(
   const registeredMs = performance.now() - begin;
   progress(`${prefix}: ${count} registered after ${registeredMs.toFixed(0)} ms`);
   const times = names.map((name, index) => (agents.reported.get(name) ?? Number.NaN) - (started[index] ?? 0));
-  const cpuAfter = cpuMs(target.pids());
+  const [cpuAfter, driverAfter] = [cpuMs(target.pids()), cpuMs([process.pid])];
+  const requests = await settle(target, requestsBefore);
   const going = performance.now();
   await inParallel(count, workers, (index) => capi.delete(names[index] ?? ''));
   await goAll({ target, edges, agents, capi, workers }, names, restart);
@@ -153,10 +158,15 @@ async function measure(
     p95Ms: percentile(times, 0.95),
     goneMs,
     tidiedMs: performance.now() - going,
-    hubCpuMsPerCluster:
-      restart || cpuBefore === undefined || cpuAfter === undefined ? null : (cpuAfter - cpuBefore) / count,
+    requestsPerCluster: requests / count,
+    hubCpuMsPerCluster: restart ? null : each(cpuBefore, cpuAfter, count),
+    driverCpuMsPerCluster: each(driverBefore, driverAfter, count),
     left,
   };
+}
+
+function each(before: number | undefined, after: number | undefined, count: number): number | null {
+  return before === undefined || after === undefined ? null : (after - before) / count;
 }
 
 /** Plays what Cluster API does with clusters that the hub has let go. */

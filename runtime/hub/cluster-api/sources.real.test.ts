@@ -43,7 +43,7 @@ beforeAll(async () => {
   hub = await startRunningHub('rule-sources');
   const { cert, key } = hub.plane.issueServerCertificate('edges', ['127.0.0.1']);
   edges = await startSmallEdges({ cert, key, ca: hub.plane.ca });
-  agents = playAgents(edges, (token) => hub.plane.clientFor(token));
+  agents = playAgents(edges);
   await createNamespace(hub.admin, 'sources', { 'muster.dev/source': 'true' });
   // as of Cluster API before 1.11; the newer version comes later
   await installDefinition(hub.admin, clusterAPIDefinition('v1beta1'));

@@ -8,11 +8,18 @@ import { PodDisruptionBudgets, PriorityClasses, placeOf, resourceTypeOf } from '
 import { isGiven } from '../../../components/fleet/local-agent.ts';
 import { fieldManager } from '../../../components/fleet/names.ts';
 import type { KubeClient } from '../../kube/client.ts';
+import { inParallel } from '../../kube/in-parallel.ts';
 import { objectKey } from '../../registration/ensure.ts';
 import type { GrantObject } from '../../registration/types.ts';
 
 /**
- * Applies the manifests: the namespace first, the Deployment last, all else side by side between them. Unchanged fields
+ * Requests at a time, on the connections that the first look has opened: another handshake would cost both ends more
+ * than it saves.
+ */
+const lanes = 2;
+
+/**
+ * Applies the manifests: the namespace first, the Deployment last, all else between them. Unchanged fields
  * cost no write downstream and no restart. A namespace that was there before is used as it is. `own`: this is the hub's
  * own cluster, where all that gives rights comes with the hub's manifests.
  */
@@ -33,8 +40,15 @@ export async function applyAgent(
     if (found === undefined || isOurs(found)) await apply(namespace);
   }
   const deployments = mine.filter(({ kind }) => kind === 'Deployment');
-  await Promise.all(mine.filter(({ kind }) => kind !== 'Namespace' && kind !== 'Deployment').map(apply));
-  await Promise.all(deployments.map(apply));
+  await inLanes(
+    mine.filter(({ kind }) => kind !== 'Namespace' && kind !== 'Deployment'),
+    apply,
+  );
+  await inLanes(deployments, apply);
+}
+
+async function inLanes<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  await inParallel(items.length, lanes, (index) => work(items[index] as T));
 }
 
 /** The agent of Fleet up to 0.11, which was a StatefulSet: two agents of one name must not work side by side. */
@@ -86,14 +100,17 @@ export async function removeAgent(
   const entries = manifests
     .filter((object) => !(own && isGiven(object)))
     .map((object) => ({ type: resourceTypeOf(object), object }));
-  await Promise.all(entries.filter(({ type }) => type.kind === Deployments.kind).map(remove));
+  await inLanes(
+    entries.filter(({ type }) => type.kind === Deployments.kind),
+    remove,
+  );
   const rest = entries
     .filter(({ type, object }) => type.kind !== Deployments.kind && type.kind !== Namespaces.kind && isOurs(object))
     .sort((a, b) => placeOf(b.object) - placeOf(a.object));
   const namespace = manifests.find(({ kind }) => kind === 'Namespace');
   if (namespace === undefined) return undefined;
   const left = extras(namespace.metadata.name ?? '').filter(({ type }) => !((own || keepShared) && !type.namespaced));
-  await Promise.all([...rest, ...left].map(remove));
+  await inLanes([...rest, ...left], remove);
   if (own) return undefined;
   const found = await client.find(Namespaces, objectKey(namespace), options);
   if (found === undefined || !isOurs(found)) return undefined;

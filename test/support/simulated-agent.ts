@@ -2,20 +2,20 @@
  * What a registered agent is to its hub, without an edge: the agent's own functions, many of them in one process. Each
  * has connections of its own, which idle ones lose, as those of separate processes do.
  */
-import { durations } from '../api/durations.ts';
-import type { BootstrapValues } from '../api/fleet/bootstrap-values.ts';
-import { randomToken } from '../api/fleet/names.ts';
-import { ServiceAccounts } from '../api/kubernetes/core.ts';
-import { type Answer, awaitAnswer } from '../runtime/agent/fleet/answer.ts';
-import { heartbeatDelay, sendHeartbeat } from '../runtime/agent/fleet/heartbeat.ts';
-import { readClaims, serviceAccountOf } from '../runtime/kube/token-claims.ts';
-import type { RememberedRequest } from '../runtime/agent/fleet/request.ts';
-import { send, toRegistration } from '../runtime/agent/fleet/request.ts';
-import { isApiError } from '../runtime/kube/api-error.ts';
-import { pause } from '../runtime/kube/backoff.ts';
-import type { KubeClient } from '../runtime/kube/client.ts';
-import { createClient } from '../runtime/kube/create-client.ts';
-import { systemNamespace } from './target.ts';
+import { durations } from '../../api/durations.ts';
+import type { BootstrapValues } from '../../api/fleet/bootstrap-values.ts';
+import { defaults } from '../../api/fleet/constants.ts';
+import { randomToken } from '../../api/fleet/names.ts';
+import { ServiceAccounts } from '../../api/kubernetes/core.ts';
+import { type Answer, awaitAnswer } from '../../runtime/agent/fleet/answer.ts';
+import { heartbeatDelay, sendHeartbeat } from '../../runtime/agent/fleet/heartbeat.ts';
+import { readClaims, serviceAccountOf } from '../../runtime/kube/token-claims.ts';
+import type { RememberedRequest } from '../../runtime/agent/fleet/request.ts';
+import { send, toRegistration } from '../../runtime/agent/fleet/request.ts';
+import { isApiError } from '../../runtime/kube/api-error.ts';
+import { pause } from '../../runtime/kube/backoff.ts';
+import type { KubeClient } from '../../runtime/kube/client.ts';
+import { createClient } from '../../runtime/kube/create-client.ts';
 
 /** Longest wait of one agent for its answer, and for rights that land after it. */
 const limitMs = 600_000;
@@ -55,7 +55,7 @@ export class SimulatedAgent {
     const { clusterNamespace: namespace, clusterName: name } = this.#answer;
     await sendHeartbeat(
       this.#hub,
-      { cluster: { namespace, name }, agentNamespace: systemNamespace, facts },
+      { cluster: { namespace, name }, agentNamespace: defaults.agentNamespace, facts },
       { signal },
     );
   }
