@@ -1,5 +1,5 @@
 /** Registrations as Clusters of Fleet; agents that register themselves get a token for one use beside it. */
-import { annotations as fleetAnnotations, apiVersion } from '../../../api/fleet/constants.ts';
+import { annotations as fleetAnnotations, apiVersion, finalizers } from '../../../api/fleet/constants.ts';
 import type { Cluster, ClusterRegistrationToken } from '../../../api/fleet/kinds.ts';
 import { ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts';
 import { randomToken, safeConcat } from '../../../api/fleet/names.ts';
@@ -51,7 +51,8 @@ export function createFleetRegistrar(context: Known): Registrar {
     const cluster: Cluster = {
       apiVersion,
       kind: 'Cluster',
-      metadata: { name: wanted.name, namespace: wanted.workspace, ...metadata },
+      // with the finalizer that every Cluster gets, which saves a write
+      metadata: { name: wanted.name, namespace: wanted.workspace, finalizers: [finalizers.cluster], ...metadata },
       // unknown to anyone else, so that nobody is taken for it
       spec: { ...spec, clientID: randomToken() },
     };

@@ -22,6 +22,7 @@ import { ImportFault } from './edge-kubeconfig.ts';
 import { carriedCredential, finishMove, hasArrived, leftNamespaces, noteMove } from './edge-move.ts';
 import { explainEdgeError } from './edge-probe.ts';
 import { lookAtAgent, lookIn } from './edge-workload.ts';
+import type { AwaitedTokens } from './import-awaited.ts';
 import { report, reportApplied } from './import-report.ts';
 import type { Applied, ImportNeed } from './import-state.ts';
 import { appliedOf, importNeed, shortUid } from './import-state.ts';
@@ -33,10 +34,16 @@ import { pullSecretVersions, pullSecrets } from './pull-secrets.ts';
 import { registrationOf } from './registration-state.ts';
 import type { Outside } from './slots.ts';
 
+/** What all imports share. */
+export interface ImportTools {
+  readonly edges: EdgeClients;
+  readonly tokens: AwaitedTokens;
+}
+
 /** Throws ImportFault for what the user has to know. */
 export async function importCluster(
   context: HubContext,
-  edges: EdgeClients,
+  { edges, tokens }: ImportTools,
   cluster: Cluster,
   outside: Outside,
   signal: AbortSignal,
@@ -57,7 +64,9 @@ export async function importCluster(
     `${cluster.metadata.namespace ?? ''}/${importTokenName(cluster.metadata.name ?? '')}`,
   );
   const need = importNeed(cluster, revision, registered, present?.metadata.uid);
-  if (need.apply) return await install(context, target, { props, revision, registered, need }, signal);
+  if (need.apply) {
+    return await install(context, target, { props, revision, registered, need, tokens, outside }, signal);
+  }
   if (leftNamespaces(cluster).length > 0 && hasArrived(cluster)) await leave(context, target, signal);
   const kept = await keepToken(context, present, need.bootstrap, signal);
   return sooner(kept, await watchOver(context, target, signal));
@@ -82,12 +91,14 @@ interface Plan {
   readonly revision: string;
   readonly registered: boolean;
   readonly need: ImportNeed;
+  readonly tokens: AwaitedTokens;
+  readonly outside: Outside;
 }
 
 async function install(
   context: HubContext,
   target: Target,
-  { props, revision, registered, need }: Plan,
+  { props, revision, registered, need, tokens, outside }: Plan,
   signal: AbortSignal,
 ): Promise<Result | void> {
   const { cluster, address } = target;
@@ -96,7 +107,7 @@ async function install(
   const client = await target.connect();
   const carried = await carryOver(context, target, client, registered, signal);
   const bootstrap = need.bootstrap || carried === 'lost';
-  const token = bootstrap ? await ensureImportToken(context, cluster, signal) : undefined;
+  const token = bootstrap ? await tokens.issued(await ensureImportToken(context, cluster, signal), outside) : undefined;
   const values = token && (await importValues(context, token, signal));
   if (token !== undefined && values === undefined) {
     const message = 'waiting for the values of the import token';

@@ -17,6 +17,8 @@ import { hubFieldManager } from './context.ts';
 import type { EdgeClients } from './edge-clients.ts';
 import { ImportFault } from './edge-kubeconfig.ts';
 import { leftNamespaces } from './edge-move.ts';
+import { createAwaitedTokens } from './import-awaited.ts';
+import type { ImportTools } from './import-cluster.ts';
 import { importCluster } from './import-cluster.ts';
 import { report } from './import-report.ts';
 import { isImported } from './local-cluster.ts';
@@ -27,13 +29,14 @@ import { sourceMarks } from './source-marks.ts';
 export function createImportController(context: HubContext, edges: EdgeClients): Controller {
   const { caches } = context;
   const slots = createSlots(32);
+  const tools: ImportTools = { edges, tokens: createAwaitedTokens(context) };
   const controller = createController({
     name: 'import',
     // all that wait for an answer do it side by side, and good ones pass between the broken ones
     concurrency: 1024,
     backoff: { baseMs: durations.importRetryFirst, maxMs: durations.importRetryLast, jitter: 0.2 },
     reconcile: (key, { signal }) =>
-      slots.run((outside) => reconcileImport(context, edges, key, outside, signal), signal),
+      slots.run((outside) => reconcileImport(context, tools, key, outside, signal), signal),
   });
   needs(controller, caches.config, caches.requests, caches.namespaces);
   controller.watch(caches.clusters, {
@@ -51,7 +54,8 @@ export function createImportController(context: HubContext, edges: EdgeClients):
   });
   controller.watch(caches.tokens, {
     predicate: ({ type, object, previous }) =>
-      type !== 'updated' || object.status?.secretName !== previous?.status?.secretName,
+      type === 'deleted' ||
+      (object.status?.secretName !== previous?.status?.secretName && !tools.tokens.has(keyOf(object))),
     map: ({ object }) => clusterOfToken(object),
   });
   // a registration that ended leaves an agent that needs a new bootstrap Secret
@@ -89,7 +93,7 @@ function clusterOfToken(token: ClusterRegistrationToken): string[] {
 
 async function reconcileImport(
   context: HubContext,
-  edges: EdgeClients,
+  tools: ImportTools,
   key: string,
   outside: Outside,
   signal: AbortSignal,
@@ -98,12 +102,14 @@ async function reconcileImport(
   if (cluster === undefined || isDeleting(cluster) || !isImported(context, cluster)) return;
   if (labels.clusterManagement in (cluster.metadata.labels ?? {})) return;
   try {
-    return await importCluster(context, edges, await identify(context, cluster, signal), outside, signal);
+    return await importCluster(context, tools, await identify(context, cluster, signal), outside, signal);
   } catch (error) {
     const fault = explainFault(error);
     if (!(fault instanceof ImportFault)) throw error;
     await report(context, key, { status: 'False', reason: fault.reason, message: fault.message }, {}, signal);
     if (!fault.final) throw fault;
+  } finally {
+    tools.tokens.release(`${cluster.metadata.namespace ?? ''}/${importTokenName(cluster.metadata.name ?? '')}`);
   }
 }
 

@@ -68,6 +68,21 @@ describe('reading one’s own writes', () => {
     await overlay.caughtUp('ns/s', 1);
   });
 
+  it('given a state that is waited for, when it is written or the cache shows it, then it is given, and nothing after the limit', async () => {
+    const { overlay, tell } = scripted();
+    const isNine = ({ metadata }: Secret): boolean => metadata.resourceVersion === '9';
+    const waits = [overlay.until('ns/s', isNine, 60_000), overlay.until('ns/s', isNine, 60_000)];
+    expect(await overlay.until('ns/s', isNine, 1)).toBeUndefined();
+    overlay.remember(secret(5));
+    tell('added', secret(9));
+    expect((await Promise.all(waits)).map((found) => found?.metadata.resourceVersion)).toEqual(['9', '9']);
+    const isTen = ({ metadata }: Secret): boolean => metadata.resourceVersion === '10';
+    const written = overlay.until('ns/s', isTen, 60_000);
+    overlay.remember(secret(10));
+    expect((await written)?.metadata.resourceVersion).toBe('10');
+    expect((await overlay.until('ns/s', isTen, 60_000))?.metadata.resourceVersion).toBe('10');
+  });
+
   it('given an object that was deleted, when read, then it is gone', () => {
     const { overlay, tell } = scripted();
     overlay.remember(secret(5));

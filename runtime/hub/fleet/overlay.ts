@@ -15,13 +15,18 @@ export interface Overlay<T extends KubeObject> {
   remember(object: T): void;
   /** Resolves when the cache shows what was remembered of `key`, or after `limitMs`. */
   caughtUp(key: string, limitMs: number): Promise<void>;
+  /** The newest state of `key` once it is as `isIt` says; `undefined` after `limitMs`. */
+  until(key: string, isIt: (object: T) => boolean, limitMs: number): Promise<T | undefined>;
 }
 
 export function createOverlay<T extends KubeObject>(cache: Cache<T>): Overlay<T> {
   const written = new Map<string, T>();
   const waiting = new Map<string, (() => void)[]>();
+  const looking = new Map<string, Set<() => void>>();
+  const look = (key: string): void => looking.get(key)?.forEach((each) => each());
   cache.subscribe(({ type, object }) => {
     const key = keyOf(object);
+    look(key);
     const mine = written.get(key);
     if (mine === undefined) return;
     if (type === 'deleted' ? isOtherIncarnation(mine, object) : version(object) < version(mine)) return;
@@ -33,12 +38,14 @@ export function createOverlay<T extends KubeObject>(cache: Cache<T>): Overlay<T>
     const mine = written.get(key);
     return mine !== undefined && (cached === undefined || version(mine) > version(cached)) ? mine : cached;
   };
+  const get = (key: string): T | undefined => newest(key, cache.get(key));
   return {
-    get: (key) => newest(key, cache.get(key)),
+    get,
     byIndex: (index, value) => cache.byIndex(index, value).map((object) => newest(keyOf(object), object) ?? object),
     remember: (object) => {
       const cached = cache.get(keyOf(object));
       if (cached === undefined || version(object) > version(cached)) written.set(keyOf(object), object);
+      look(keyOf(object));
     },
     caughtUp: async (key, limitMs) => {
       if (!written.has(key)) return;
@@ -51,6 +58,23 @@ export function createOverlay<T extends KubeObject>(cache: Cache<T>): Overlay<T>
         waiting.set(key, [...(waiting.get(key) ?? []), seen]);
       });
     },
+    until: (key, isIt, limitMs) =>
+      new Promise<T | undefined>((resolve) => {
+        const lookers = looking.get(key) ?? new Set();
+        const end = (object: T | undefined): void => {
+          clearTimeout(limit);
+          lookers.delete(seen);
+          if (lookers.size === 0) looking.delete(key);
+          resolve(object);
+        };
+        const seen = (): void => {
+          const object = get(key);
+          if (object !== undefined && isIt(object)) end(object);
+        };
+        const limit = setTimeout(() => end(undefined), limitMs);
+        looking.set(key, lookers.add(seen));
+        seen();
+      }),
   };
 }
 

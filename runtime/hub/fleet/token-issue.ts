@@ -4,6 +4,7 @@ import { conditionTypes, reasons } from '../../../api/conditions.ts';
 import { MusterError } from '../../../api/errors.ts';
 import { annotations } from '../../../api/fleet/constants.ts';
 import type { ClusterRegistrationToken } from '../../../api/fleet/kinds.ts';
+import { Clusters } from '../../../api/fleet/kinds.ts';
 import { tokenServiceAccountName } from '../../../api/fleet/names.ts';
 import type { Secret } from '../../../api/kubernetes/core.ts';
 import { Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
@@ -53,9 +54,15 @@ export async function issue(
     }),
     signal,
   );
-  if (written !== undefined && written.before !== written.after) {
+  // nobody looks at the Events of tokens that the hub makes for itself
+  if (written !== undefined && written.before !== written.after && !isForOneCluster(token)) {
     context.events.event(token, 'Normal', 'Issued', `values for agents are in Secret ${name}`);
   }
+}
+
+/** Made by the hub for a Cluster, to which it belongs. */
+function isForOneCluster({ metadata }: ClusterRegistrationToken): boolean {
+  return (metadata.ownerReferences ?? []).some(({ kind }) => kind === Clusters.kind);
 }
 
 /** What the values say beside the token itself; part of the Secret's annotation, so that no reconcile has to read it. */

@@ -79,6 +79,7 @@ class World {
       byIndex: () => [],
       remember: () => undefined,
       caughtUp: () => Promise.resolve(),
+      until: () => Promise.resolve(undefined),
     };
     const context = {
       client,
