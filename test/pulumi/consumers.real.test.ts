@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { storedText } from '../../provider/resources/stored-text.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
 import { pulumiEnvironment } from '../../tools/index.ts';
 import { ControlPlane } from '../harness/index.ts';
 import { PulumiEngine } from '../harness/pulumi-engine.ts';
-import { storedText } from './dynamic-host.ts';
 import { ScriptedHub } from './scripted-hub.ts';
 
 const run = promisify(execFile);
@@ -67,7 +67,7 @@ describe.each(['commonjs', 'esm'])('a program of the form %s', (form) => {
         checkpoint: { latest: { resources: StateResource[] } };
       };
       const texts = state.checkpoint.latest.resources.flatMap(({ inputs }) => inputs?.__provider ?? []);
-      expect(new Set(texts)).toEqual(new Set([await storedText()]));
+      expect(new Set(texts)).toEqual(new Set([storedText]));
       await engine.destroy();
     } finally {
       await engine.close();

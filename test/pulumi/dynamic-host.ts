@@ -8,20 +8,12 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { runtime } from '@pulumi/pulumi';
 import type { Props, ResourceKind } from '../../provider/handler.ts';
-import { storedProvider } from '../../provider/resources/stored-provider.ts';
+import { storedText } from '../../provider/resources/stored-text.ts';
 import { call, connect, failureOf } from './provider-wire.ts';
 import type { InitFailure, ProviderClient } from './provider-wire.ts';
 
 const repositoryRoot = fileURLToPath(new URL('../..', import.meta.url));
-
-/** The text that the resources of this package store; the same for every build of it. */
-export async function storedText(): Promise<string> {
-  const provider = storedProvider;
-  const { text } = await runtime.serializeFunction(() => provider, { allowSecrets: true });
-  return text;
-}
 
 /** A resource as the state holds it. */
 export interface StoredResource {
@@ -90,7 +82,7 @@ export class DynamicHost {
       child.stdout.once('data', (text: string) => resolve(text.trim()));
       child.once('exit', (code) => reject(new Error(`the dynamic host ended with code ${code ?? 'none'}`)));
     });
-    const host = new DynamicHost(child, connect(`127.0.0.1:${port}`), options.text ?? (await storedText()));
+    const host = new DynamicHost(child, connect(`127.0.0.1:${port}`), options.text ?? storedText);
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: string) => (host.output += text));
     await call(host.#client, 'configure', { args: options.config ?? {} });
     return host;
