@@ -22,6 +22,13 @@ export const durations = {
   agentGrantPollFirst: 50,
   /** Longest pause between looks; reached when a request is a minute old, so that waiting fleets stay quiet. */
   agentGrantPollLast: 15_000,
+  /**
+   * Age of a request from and to which a hub of Fleet answers, and the pause between looks then. It sleeps 2 s for the
+   * token that it gives (Fleet: clusterregistration controller), and writes some objects before and after.
+   */
+  fleetAnswersFrom: 2_000,
+  fleetAnswersTo: 2_600,
+  fleetAnswersPoll: 100,
   /** One attempt waits this long for an answer, then says NotGranted and tries the same request again. */
   agentGrantDeadline: 120_000,
   /** A request that nobody answered for this long is made anew: its answer may have come and gone while the edge was away. */

@@ -39,6 +39,19 @@ describe('pollDelay', () => {
     expect(middle(4000)).toBe(1000);
     expect(middle(1e9)).toBe(durations.agentGrantPollLast);
   });
+
+  it('given the age at which a hub of Fleet answers, then no look comes much later, and there are few in all', () => {
+    const { fleetAnswersFrom: from, fleetAnswersTo: to, fleetAnswersPoll: close } = durations;
+    for (const chance of [0, 0.3, 0.5, 0.99]) {
+      const looks: number[] = [];
+      for (let age = 0; age < 10_000; age += pollDelay(age, () => chance)) looks.push(age);
+      const gaps = looks.slice(1).map((age, index) => ({ age, gap: age - (looks[index] ?? 0) }));
+      const late = gaps.filter(({ age, gap }) => age > from + close && age < to && gap > 1.2 * close);
+      expect(late).toEqual([]);
+      expect(looks.some((age) => age >= from && age <= from + close)).toBe(true);
+      expect(looks.length).toBeLessThan(45);
+    }
+  });
 });
 
 describe('readAnswer', () => {

@@ -31,11 +31,16 @@ export interface AwaitOptions {
 
 /**
  * Pause before the next look at a request of this age: a quarter of the age, between the two bounds, ± 20 %. So a
- * prompt hub is noticed within a quarter of its own time, and agents that wait for days do not load it.
+ * prompt hub is noticed within a quarter of its own time, and agents that wait for days do not load it. A hub of Fleet
+ * sleeps for two seconds before it answers: there the looks lie close.
  */
 export function pollDelay(ageMs: number, random: () => number = Math.random): number {
-  const pace = Math.min(Math.max(ageMs / 4, durations.agentGrantPollFirst), durations.agentGrantPollLast);
-  return pace * (0.8 + 0.4 * random());
+  const { agentGrantPollFirst: first, agentGrantPollLast: last } = durations;
+  const { fleetAnswersFrom: from, fleetAnswersTo: to, fleetAnswersPoll: close } = durations;
+  const jitter = 0.8 + 0.4 * random();
+  const pace = Math.min(Math.max(ageMs / 4, first), last) * jitter;
+  if (ageMs >= to || ageMs + pace <= from) return pace;
+  return ageMs < from ? from - ageMs + close * random() : close * jitter;
 }
 
 /**
