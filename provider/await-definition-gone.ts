@@ -1,5 +1,4 @@
 /** Waiting until a CustomResourceDefinition is gone, with help where an API server forgets it. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { annotations } from '../api/fleet/constants.ts';
 import { durations } from '../api/durations.ts';
 import type { CustomResourceDefinition } from '../api/kubernetes/workloads.ts';
@@ -21,29 +20,23 @@ export async function awaitDefinitionGone(
   name: string,
   context: Pick<CallContext, 'signal'>,
 ): Promise<void> {
-  const end = new AbortController();
-  const reminding = remind(client, name, AbortSignal.any([context.signal, end.signal]));
+  let last: CustomResourceDefinition | undefined;
+  let times = 0;
+  const remind = (): void => {
+    if (last === undefined || !isForgotten(last)) return;
+    const { uid } = last.metadata;
+    const patch = { metadata: { uid, annotations: { [annotations.removalReminder]: String(++times) } } };
+    const options = { type: 'merge', fieldManager, signal: context.signal } as const;
+    // gone, or not to be had: the wait sees the same
+    client.patch(CustomResourceDefinitions, { name }, patch, options).catch(() => undefined);
+  };
+  const reminder = setInterval(remind, durations.providerReminder);
   try {
-    await awaitGone(client, CustomResourceDefinitions, { name }, undefined, context);
+    await awaitGone(client, CustomResourceDefinitions, { name }, undefined, context, {
+      onChange: (definition) => (last = definition),
+    });
   } finally {
-    end.abort();
-    await reminding;
-  }
-}
-
-/** Resolves with its signal, or when the definition is gone; what fails here is told by the wait itself. */
-async function remind(client: KubeClient, name: string, signal: AbortSignal): Promise<void> {
-  try {
-    for (let times = 1; ; times += 1) {
-      await delay(durations.providerReminder, undefined, { signal });
-      const found = await client.find(CustomResourceDefinitions, { name }, { signal });
-      if (found === undefined) return;
-      if (!isForgotten(found)) continue;
-      const patch = { metadata: { annotations: { [annotations.removalReminder]: String(times) } } };
-      await client.patch(CustomResourceDefinitions, { name }, patch, { type: 'merge', fieldManager, signal });
-    }
-  } catch {
-    // gone, or not to be had: awaitGone sees the same
+    clearInterval(reminder);
   }
 }
 

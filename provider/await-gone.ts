@@ -6,9 +6,17 @@ import type { KubeClient } from '../runtime/kube/client.ts';
 import { awaitObject } from './await-object.ts';
 import type { CallContext } from './handler.ts';
 
+/** What else is to be made of what is seen while waiting. */
+export interface GoneOptions<T> {
+  /** What the last version says of what holds it, for the error. Default: {@link namespaceDetails}. */
+  readonly details?: (object: T) => string | undefined;
+  /** Told of each version. */
+  readonly onChange?: (object: T | undefined) => void;
+}
+
 /**
  * Resolves when the object is gone, or has been made anew under another UID than `uid`.
- * @throws MusterError TIMEOUT naming the finalizers that hold it and `details` of its last version.
+ * @throws MusterError TIMEOUT naming the finalizers that hold it and the details of its last version.
  */
 export async function awaitGone<T extends KubeObject>(
   client: KubeClient,
@@ -16,13 +24,17 @@ export async function awaitGone<T extends KubeObject>(
   key: ObjectKey,
   uid: string | undefined,
   { signal }: Pick<CallContext, 'signal'>,
-  details: (object: T) => string | undefined = namespaceDetails,
+  { details = namespaceDetails, onChange }: GoneOptions<T> = {},
 ): Promise<void> {
   let last: T | undefined;
+  const note = (object: T | undefined): void => {
+    last = object;
+    onChange?.(object);
+  };
   const gone = (object: T | undefined): boolean =>
     object === undefined || (uid !== undefined && object.metadata.uid !== uid);
   try {
-    await awaitObject(client, type, key, gone, { signal, onChange: (object) => (last = object) });
+    await awaitObject(client, type, key, gone, { signal, onChange: note });
   } catch (error) {
     if (!signal.aborted) throw error;
     const finalizers = last?.metadata.finalizers ?? [];

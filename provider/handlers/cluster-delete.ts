@@ -18,7 +18,7 @@ export async function deleteCluster(client: KubeClient, olds: ClusterOutputs, co
   if (found !== undefined && isOurs(found, olds.uid, olds.owner)) {
     const { uid } = found.metadata;
     await client.delete(Clusters, olds.metadata, { signal, ...(uid === undefined ? {} : { preconditions: { uid } }) });
-    await awaitGone(client, Clusters, olds.metadata, uid, context, detachMessage);
+    await awaitGone(client, Clusters, olds.metadata, uid, context, { details: detachMessage });
   } else if (found !== undefined) {
     throw new MusterError('ALREADY_OWNED', 'the Cluster of this name is not the one that this stack made', {
       where: `Cluster ${keyOf(olds.metadata)}`,

@@ -1,14 +1,14 @@
 /** Registrations as Clusters of Fleet; agents that register themselves get a token for one use beside it. */
 import { annotations as fleetAnnotations, apiVersion, finalizers } from '../../../api/fleet/constants.ts';
 import type { Cluster, ClusterRegistrationToken } from '../../../api/fleet/kinds.ts';
-import { ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts';
+import { Clusters } from '../../../api/fleet/kinds.ts';
 import { randomToken, safeConcat } from '../../../api/fleet/names.ts';
 import { annotations } from '../../../api/muster/constants.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
 import { formatTime } from '../../../api/time.ts';
 import { isAlreadyExists, isNotFound } from '../../kube/api-error.ts';
 import type { CacheEvent } from '../../kube/cache.ts';
-import { ownerReference } from '../../kube/owner.ts';
+import { ensureClusterToken } from '../fleet/cluster-token.ts';
 import type { HubContext } from '../fleet/context.ts';
 import { hubFieldManager } from '../fleet/context.ts';
 import { clusterPatch, wantedCluster } from './fleet-cluster.ts';
@@ -94,7 +94,8 @@ export function createFleetRegistrar(context: Known): Registrar {
         cluster = clusters.get(key) ?? cluster;
       }
       if (wanted.kubeconfig === undefined && toRegistered(cluster)?.stage !== 'registered') {
-        await ensureToken(context, cluster, wanted.tokenTTL, signal);
+        const plan = { name: secret, ttl: wanted.tokenTTL, annotations: { [fleetAnnotations.oneUse]: 'true' } };
+        await ensureClusterToken(context, cluster, plan, signal);
       }
     },
     async pause({ key }, paused, signal) {
@@ -156,33 +157,6 @@ function clusterOfToken({ metadata }: ClusterRegistrationToken): string | undefi
   const owner = (metadata.ownerReferences ?? []).find(({ kind }) => kind === 'Cluster');
   if (owner === undefined || metadata.name !== agentTokenName(owner.name)) return undefined;
   return `${metadata.namespace ?? ''}/${owner.name}`;
-}
-
-async function ensureToken(
-  { client, tokens }: Known,
-  cluster: Cluster,
-  ttl: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const { namespace = '', name: clusterName = '' } = cluster.metadata;
-  const name = agentTokenName(clusterName);
-  if (tokens.get(`${namespace}/${name}`) !== undefined) return;
-  const token: ClusterRegistrationToken = {
-    apiVersion,
-    kind: 'ClusterRegistrationToken',
-    metadata: {
-      name,
-      namespace,
-      annotations: { [fleetAnnotations.oneUse]: 'true' },
-      ownerReferences: [ownerReference(Clusters, cluster)],
-    },
-    spec: { ttl },
-  };
-  try {
-    tokens.remember(await client.create(ClusterRegistrationTokens, token, { signal, fieldManager: hubFieldManager }));
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
 }
 
 /** Without what makes it a rule's. Where its kubeconfig is stays, so that it can still be reached and removed cleanly. */

@@ -28,11 +28,12 @@ import type { Applied, ImportNeed } from './import-state.ts';
 import { appliedOf, importNeed, shortUid } from './import-state.ts';
 import type { Target } from './import-target.ts';
 import { checkSettings, explainApplyError, targetOf } from './import-target.ts';
-import { endsSoon, ensureImportToken, importValues, renewIn, retire } from './import-token.ts';
+import { endsSoon, ensureImportToken, importValues, renewIn } from './import-token.ts';
 import { isDisabled, isLocal } from './local-cluster.ts';
 import { pullSecretVersions, pullSecrets } from './pull-secrets.ts';
 import { registrationOf } from './registration-state.ts';
 import type { Outside } from './slots.ts';
+import { expire } from './token-end.ts';
 
 /** What all imports share. */
 export interface ImportTools {
@@ -218,7 +219,8 @@ async function keepToken(
   signal: AbortSignal,
 ): Promise<Result | void> {
   if (!bootstrap || token === undefined) return;
-  if (endsSoon(token, Date.now())) await retire(context, token, signal);
+  // its event makes the next one
+  if (endsSoon(token, Date.now())) await expire(context, token, signal);
   else return renewLater(token, bootstrap);
 }
 

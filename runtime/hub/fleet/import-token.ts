@@ -4,14 +4,13 @@ import { defaults, secretKeys } from '../../../api/fleet/constants.ts';
 import type { BootstrapValues } from '../../../api/fleet/bootstrap-values.ts';
 import { parseValues } from '../../../api/fleet/bootstrap-values.ts';
 import type { Cluster, ClusterRegistrationToken } from '../../../api/fleet/kinds.ts';
-import { ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts';
 import { importTokenName } from '../../../api/fleet/names.ts';
 import { Secrets } from '../../../api/kubernetes/core.ts';
 import { reasons } from '../../../api/conditions.ts';
-import { isAlreadyExists } from '../../kube/api-error.ts';
-import { isOwnedBy, ownerReference } from '../../kube/owner.ts';
+import { keyOf } from '../../../api/resource.ts';
+import { isOwnedBy } from '../../kube/owner.ts';
+import { ensureClusterToken } from './cluster-token.ts';
 import type { HubContext } from './context.ts';
-import { hubFieldManager } from './context.ts';
 import { ImportFault } from './edge-kubeconfig.ts';
 
 /** Ends soon: no agent should be started with it any more. */
@@ -32,45 +31,11 @@ export async function ensureImportToken(
   cluster: Cluster,
   signal: AbortSignal,
 ): Promise<ClusterRegistrationToken> {
-  const { namespace = '', name: clusterName = '' } = cluster.metadata;
-  const name = importTokenName(clusterName);
-  const known = context.tokens.get(`${namespace}/${name}`) ?? (await create());
-  if (!isOwnedBy(known, cluster)) {
-    const message = `ClusterRegistrationToken ${namespace}/${name} exists and is not this Cluster's; delete or rename it`;
-    throw new ImportFault(reasons.nameTaken, message, false);
-  }
-  return known;
-
-  async function create(): Promise<ClusterRegistrationToken> {
-    const wanted: ClusterRegistrationToken = {
-      apiVersion: 'fleet.cattle.io/v1alpha1',
-      kind: 'ClusterRegistrationToken',
-      metadata: { name, namespace, ownerReferences: [ownerReference(Clusters, cluster)] },
-      spec: { ttl: defaults.importTokenTtl },
-    };
-    try {
-      const options = { signal, fieldManager: hubFieldManager };
-      const made = await context.client.create(ClusterRegistrationTokens, wanted, options);
-      context.tokens.remember(made);
-      return made;
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-      return await context.client.get(ClusterRegistrationTokens, { namespace, name }, { signal });
-    }
-  }
-}
-
-/** Removes a token that ends soon; its deletion is an event that makes the next one. */
-export async function retire(context: HubContext, token: ClusterRegistrationToken, signal: AbortSignal): Promise<void> {
-  const { namespace = '', name = '', uid } = token.metadata;
-  await context.client.delete(
-    ClusterRegistrationTokens,
-    { namespace, name },
-    {
-      signal,
-      ...(uid === undefined ? {} : { preconditions: { uid } }),
-    },
-  );
+  const name = importTokenName(cluster.metadata.name ?? '');
+  const token = await ensureClusterToken(context, cluster, { name, ttl: defaults.importTokenTtl }, signal);
+  if (isOwnedBy(token, cluster)) return token;
+  const message = `ClusterRegistrationToken ${keyOf(token)} exists and is not this Cluster's; delete or rename it`;
+  throw new ImportFault(reasons.nameTaken, message, false);
 }
 
 /** Values of an issued token; `undefined` while they are being made (an event tells). */
