@@ -19,12 +19,12 @@ import type { RegistrationRule, RegistrationRuleStatus } from '../../api/muster/
 import { parseGoDuration } from '../../api/duration.ts';
 import { CustomResourceDefinitions } from '../../api/kubernetes/workloads.ts';
 import { Namespaces, Secrets } from '../../api/kubernetes/core.ts';
-import type { KubeObject, ResourceType } from '../../api/resource.ts';
+import type { ResourceType } from '../../api/resource.ts';
 import { synthCrds } from '../../components/fleet/index.ts';
 import { awaitDefinitions } from '../../provider/handlers/hub-definitions.ts';
-import { isMusterError } from '../../api/errors.ts';
-import { isExpired, isNotFound } from '../../runtime/kube/api-error.ts';
+import { isNotFound } from '../../runtime/kube/api-error.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
+import { followObjects } from './follow-objects.ts';
 
 const fieldManager = 'scripted-hub';
 
@@ -65,8 +65,6 @@ export function takenUp({ metadata }: RegistrationRule): RegistrationRuleStatus 
   return { matched: 0, registered: 0, failed: 0, observedGeneration, conditions };
 }
 
-const isPassing = (error: unknown): boolean => isMusterError(error, 'UNREACHABLE') || isMusterError(error, 'TIMEOUT');
-
 /** A hub that runs until it is closed. */
 export class ScriptedHub {
   readonly script: Script = {
@@ -94,11 +92,12 @@ export class ScriptedHub {
     await awaitDefinitions(client, definitions, { signal: AbortSignal.timeout(30_000) });
     const workspace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'fleet-default' } };
     await client.apply(Namespaces, workspace, { fieldManager });
+    const { signal } = hub.#stop;
     hub.#running = Promise.all([
-      hub.#follow(Clusters, (cluster) => hub.#cluster(cluster)),
-      hub.#follow(ClusterRegistrationTokens, (token) => hub.#token(token)),
-      hub.#follow(ClusterGroups, (group) => hub.#group(group)),
-      hub.#follow(RegistrationRules, (rule) => hub.#rule(rule)),
+      followObjects(client, Clusters, (cluster) => hub.#cluster(cluster), signal),
+      followObjects(client, ClusterRegistrationTokens, (token) => hub.#token(token), signal),
+      followObjects(client, ClusterGroups, (group) => hub.#group(group), signal),
+      followObjects(client, RegistrationRules, (rule) => hub.#rule(rule), signal),
     ]);
     return hub;
   }
@@ -115,23 +114,6 @@ export class ScriptedHub {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
-  }
-
-  async #follow<T extends KubeObject>(type: ResourceType<T>, answer: (object: T) => Promise<void>): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      try {
-        const { items, resourceVersion } = await this.#client.list(type, { signal });
-        for (const item of items) await answer(item);
-        for await (const event of this.#client.watch(type, { resourceVersion, signal })) {
-          if (event.type === 'ADDED' || event.type === 'MODIFIED') await answer(event.object);
-        }
-      } catch (error) {
-        // A busy machine may be late with an answer. Expired: of kinds that have just been defined, the API server forgets the first versions.
-        const passing = isNotFound(error) || isExpired(error) || isPassing(error);
-        if (!signal.aborted && !passing) throw error;
-      }
-    }
   }
 
   async #cluster(cluster: Cluster): Promise<void> {

@@ -4,9 +4,9 @@
  */
 import { Deployments } from '../../api/kubernetes/workloads.ts';
 import type { Deployment } from '../../api/kubernetes/workloads.ts';
-import { isMusterError } from '../../api/errors.ts';
 import { isNotFound } from '../../runtime/kube/api-error.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
+import { followObjects } from './follow-objects.ts';
 
 /** Argument for ControlPlane.start that leaves Deployments to this. */
 export const withoutDeployments = ['--controllers=*,-deployment-controller'] as const;
@@ -29,27 +29,12 @@ export class ScriptedWorkloads {
 
   constructor(client: KubeClient) {
     this.#client = client;
-    this.#running = this.#follow();
+    this.#running = followObjects(client, Deployments, (deployment) => this.#answer(deployment), this.#stop.signal);
   }
 
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-  }
-
-  async #follow(): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      try {
-        const { items, resourceVersion } = await this.#client.list(Deployments, { signal });
-        for (const item of items) await this.#answer(item);
-        for await (const event of this.#client.watch(Deployments, { resourceVersion, signal })) {
-          if (event.type === 'ADDED' || event.type === 'MODIFIED') await this.#answer(event.object);
-        }
-      } catch (error) {
-        if (!signal.aborted && !isMusterError(error, 'UNREACHABLE')) throw error;
-      }
-    }
   }
 
   async #answer({ metadata, spec, status }: Deployment): Promise<void> {
