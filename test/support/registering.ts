@@ -68,7 +68,11 @@ export async function ask(client: KubeClient, options: AskOptions): Promise<Clus
 }
 
 /** The answer's texts, read as the agent does: GET by name until it is there and may be read. */
-export async function answerTo(client: KubeClient, request: ClusterRegistration): Promise<Record<string, string>> {
+export async function answerTo(
+  client: KubeClient,
+  request: ClusterRegistration,
+  limitMs?: number,
+): Promise<Record<string, string>> {
   const name = registrationSecretName(request.spec?.clientID ?? '', request.spec?.clientRandom ?? '');
   const secret = await poll(
     async () => {
@@ -79,7 +83,7 @@ export async function answerTo(client: KubeClient, request: ClusterRegistration)
         throw error;
       }
     },
-    { what: `the answer to ${request.metadata.name ?? ''}` },
+    { what: `the answer to ${request.metadata.name ?? ''}`, ...(limitMs === undefined ? {} : { limitMs }) },
   );
   const entries = Object.entries(secret.data ?? {});
   return Object.fromEntries(entries.map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]));

@@ -102,6 +102,14 @@ describe('a request with a token', () => {
     await expect(agent.get(Secrets, { namespace: registrationNamespace, name })).rejects.toSatisfy(isForbidden);
   });
 
+  it('given one token, when two clusters ask one after the other, then each can read its answer from then on', async () => {
+    const requests = [];
+    for (const clientID of ['first-of-two', 'second-of-two']) {
+      requests.push(await ask(agent, { clientID, token: 'tok' }));
+      for (const request of requests) expect(await answerTo(agent, request, 20_000)).toHaveProperty('token');
+    }
+  });
+
   it('given an agent that names no token, when it asks, then it can read its answer all the same', async () => {
     const request = await ask(agent, { clientID: 'old-agent' });
     expect(await answerTo(agent, request)).toHaveProperty('token');
