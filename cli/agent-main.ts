@@ -6,6 +6,7 @@ import { keepSmall } from '../runtime/process/keep-small.ts';
 import { createClient } from '../runtime/kube/create-client.ts';
 import { createLogger } from '../runtime/kube/logger.ts';
 import { createMetrics } from '../runtime/kube/metrics.ts';
+import { electionOf } from './election.ts';
 import { bindAddressOf, choiceOf, durationOf, textOf } from './env.ts';
 import type { Env } from './env.ts';
 import { connection, logLevels, namespaceOf, parseFlags, runUntilSignal } from './process.ts';
@@ -38,6 +39,8 @@ export async function agentMain(argv: readonly string[], env: Env = process.env)
   const settings = agentSettings(env);
   const config = connection(flags, env);
   const logger = createLogger({ level: choiceOf(env, 'MUSTER_LOG_LEVEL', logLevels) ?? 'info', name: 'agent' });
+  const { warning } = electionOf(env, electionVariables);
+  if (warning !== undefined) logger.warn({}, warning);
   const metrics = createMetrics();
   const edge = createClient(config, { userAgent: `muster-agent/${version}`, logger, metrics });
   try {
@@ -49,6 +52,8 @@ export async function agentMain(argv: readonly string[], env: Env = process.env)
   }
 }
 
+const electionVariables = 'CATTLE_ELECTION';
+
 /** The options of {@link runAgent} that the environment gives. Throws INVALID_ARGUMENT naming the variable. */
 export function agentSettings(env: Env) {
   const podName = textOf(env, 'POD_NAME');
@@ -56,11 +61,7 @@ export function agentSettings(env: Env) {
   return {
     agentScope: textOf(env, 'AGENT_SCOPE') ?? '',
     checkinIntervalMs: durationOf(env, 'CHECKIN_INTERVAL') || durations.agentCheckinInterval,
-    election: {
-      leaseDurationMs: durationOf(env, 'CATTLE_ELECTION_LEASE_DURATION') ?? durations.agentLeaseDuration,
-      renewDeadlineMs: durationOf(env, 'CATTLE_ELECTION_RENEW_DEADLINE') ?? durations.agentLeaseRenewDeadline,
-      retryPeriodMs: durationOf(env, 'CATTLE_ELECTION_RETRY_PERIOD') ?? durations.agentLeaseRetryPeriod,
-    },
+    election: electionOf(env, electionVariables).election,
     probeAddress: bindAddressOf(env, 'FLEET_AGENT_PROBE_BIND_ADDRESS', ':8081'),
     metricsAddress: bindAddressOf(env, 'FLEET_AGENT_METRICS_BIND_ADDRESS', ':8080'),
     ...(podName === undefined ? {} : { podName }),

@@ -20,6 +20,11 @@ describe('what the environment of a hub says of agents', () => {
     });
   });
 
+  test('given times that would let two agents lead, then agents are as they are', () => {
+    const env = { FLEET_AGENT_ELECTION_LEASE_DURATION: '5s', FLEET_AGENT_ELECTION_RENEW_DEADLINE: '30s' };
+    expect(hubSettings(env).agentDefaults).toEqual({});
+  });
+
   test.each(['FLEET_AGENT_REPLICA_COUNT', 'FLEET_AGENT_ELECTION_LEASE_DURATION'])(
     'given no such value for %s, then it is named',
     (name) => {

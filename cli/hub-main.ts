@@ -8,6 +8,7 @@ import { createClient } from '../runtime/kube/create-client.ts';
 import { createLogger } from '../runtime/kube/logger.ts';
 import { createMetrics } from '../runtime/kube/metrics.ts';
 import { releaseMemoryAtRest } from '../runtime/process/release-memory.ts';
+import { electionOf } from './election.ts';
 import { bindAddressOf, choiceOf, countOf, durationOf, flagOf, textOf } from './env.ts';
 import type { Env } from './env.ts';
 import { connection, logLevels, namespaceOf, parseFlags, runUntilSignal } from './process.ts';
@@ -38,6 +39,8 @@ export async function hubMain(argv: readonly string[], env: Env = process.env): 
   const settings = hubSettings(env);
   const config = connection(flags, env);
   const logger = createLogger({ level: choiceOf(env, 'MUSTER_LOG_LEVEL', logLevels) ?? 'info', name: 'hub' });
+  const { warning } = electionOf(env, electionVariables);
+  if (warning !== undefined) logger.warn({}, `of agents: ${warning}`);
   const metrics = createMetrics();
   const client = createClient(config, {
     userAgent: `muster-hub/${version}`,
@@ -69,11 +72,13 @@ export function hubSettings(env: Env) {
   };
 }
 
+const electionVariables = 'FLEET_AGENT_ELECTION';
+
 /** What Fleet's chart tells its hub of agents. A replica count of 0 is Fleet's way of saying the default. */
 function agentDefaults(env: Env): AgentDefaults {
   const replicas = countOf(env, 'FLEET_AGENT_REPLICA_COUNT') || undefined;
   const time = (name: string): string | undefined => {
-    const ms = durationOf(env, `FLEET_AGENT_ELECTION_${name}`);
+    const ms = durationOf(env, `${electionVariables}_${name}`);
     return ms === undefined ? undefined : formatGoDuration(ms);
   };
   const election = given({
@@ -81,8 +86,9 @@ function agentDefaults(env: Env): AgentDefaults {
     retryPeriod: time('RETRY_PERIOD'),
     renewDeadline: time('RENEW_DEADLINE'),
   });
+  const isGiven = Object.keys(election).length > 0 && electionOf(env, electionVariables).warning === undefined;
   return {
     ...(replicas === undefined ? {} : { replicas }),
-    ...(Object.keys(election).length === 0 ? {} : { election }),
+    ...(isGiven ? { election } : {}),
   };
 }

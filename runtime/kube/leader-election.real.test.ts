@@ -179,8 +179,17 @@ describe('leader election', () => {
     await late.close();
   });
 
-  it('refuses durations that would let two lead', () => {
-    const options = { name: 'x', namespace: 'default', identity: 'x', leaseDurationMs: 10, renewDeadlineMs: 10 };
-    expect(() => createLeaderElector(client, options)).toThrow('lease duration > renew deadline > retry period');
+  it.each([
+    [10, 10, 1],
+    [10, 20, 1],
+    [30, 10, 10],
+    [30, 10, 20],
+    [30, 10, 0],
+  ])('refuses durations that would let two lead: %i, %i, %i', (leaseDurationMs, renewDeadlineMs, retryMs) => {
+    const options = { name: 'x', namespace: 'default', identity: 'x' };
+    const make = (times: object) => () => createLeaderElector(client, { ...options, ...times });
+    const reason = 'lease duration > renew deadline > retry period';
+    expect(make({ leaseDurationMs, renewDeadlineMs, retryMs })).toThrow(reason);
+    expect(make({ leaseDurationMs: 30, renewDeadlineMs: 20, retryMs: 10 })).not.toThrow();
   });
 });
