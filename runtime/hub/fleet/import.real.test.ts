@@ -304,6 +304,14 @@ describe('kubeconfigs that cannot be used', () => {
     await remove('dead-token');
   });
 
+  it('given one that nobody tries again, when it is replaced in its Secret, then that is seen (fleet#68, rancher#41002)', async () => {
+    await importWith('replaced', 'no: kubeconfig');
+    await failsWith('replaced', 'KubeconfigInvalid');
+    await secret('replaced-kubeconfig', edge.kubeconfig);
+    await clusterThat(hub, 'replaced', (c) => condition(c, 'Imported')?.status === 'True', 'Imported');
+    await remove('replaced');
+  });
+
   it('given one that leads to the hub itself, when imported, then it is refused', async () => {
     await importWith('self', hub.plane.kubeconfig);
     await failsWith('self', 'SelfRegistration');

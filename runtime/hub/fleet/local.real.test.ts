@@ -135,14 +135,26 @@ describe('the hub’s own cluster', () => {
   }, 60_000);
 
   it('given localAgentDisabled, then the agent goes and what came with the hub stays; given it off, then it is back', async () => {
+    const invitation = { namespace: agentNamespace, name: secretNames.bootstrap };
     await hub.configure({ bootstrap: { ...bootstrap, localAgentDisabled: true } });
     await poll(async () => ((await deployment()) === undefined ? true : undefined), { what: 'no agent' });
     await localThat((c) => condition(c, 'Imported')?.message?.includes('disabled') === true, 'told');
     expect(await hub.admin.find(Namespaces, { name: agentNamespace })).toBeDefined();
     expect(await hub.admin.find(ServiceAccounts, { namespace: agentNamespace, name: 'fleet-agent' })).toBeDefined();
+    // and it stays away, whatever makes the hub look again (fleet#4428)
+    const away = async (): Promise<void> => {
+      await hub.quiet();
+      expect(await deployment()).toBeUndefined();
+      expect(await hub.admin.find(Secrets, invitation)).toBeUndefined();
+    };
+    await hub.stop();
+    await hub.start();
+    await away();
+    await hub.configure({ bootstrap: { ...bootstrap, localAgentDisabled: true }, agentCheckinInterval: '14m' });
+    await away();
     await hub.configure({ bootstrap });
     await poll(deployment, { what: 'the agent' });
-    await poll(() => hub.admin.find(Secrets, { namespace: agentNamespace, name: secretNames.bootstrap }), {
+    await poll(() => hub.admin.find(Secrets, invitation), {
       what: 'a bootstrap Secret, as its credential went with it',
     });
   }, 60_000);

@@ -127,12 +127,18 @@ describe('rights of a granted request', () => {
   it('given that its account is deleted, when the hub sees it, then the Cluster says so and the account stays gone', async () => {
     const { request, name, namespace, agent, beat } = await register(holder, 'lost-account', 'tok');
     await beat();
+    await clusterThat(hub, name, (c) => condition(c, 'Ready')?.status === 'True', 'Ready');
+    // nothing else may make the hub look
+    await hub.quiet();
     const { items } = await hub.admin.list(ServiceAccounts, { namespace });
     const account = items.find(({ metadata }) => metadata.name?.startsWith(request.metadata.name ?? ''));
-    await hub.admin.delete(ServiceAccounts, { namespace, name: account?.metadata.name ?? '' });
+    const key = { namespace, name: account?.metadata.name ?? 'none' };
+    await hub.admin.delete(ServiceAccounts, key, { ignoreNotFound: false });
     // nothing but the account is gone, which API servers remember for ten seconds
     await unknownTo(() => agent.list(BundleDeployments, { namespace }), 20_000);
     await clusterThat(hub, name, (c) => condition(c, 'Registered')?.reason === 'CredentialRevoked', 'told');
+    await hub.quiet();
+    expect(await hub.admin.find(ServiceAccounts, key)).toBeUndefined();
   });
 });
 
