@@ -3,7 +3,7 @@
  * package and pass the call on. No behaviour, no captured value, no secret travels in a state file (decision 0003).
  *
  * The text is what Pulumi's own serializer makes of such an object (stored-text.test.ts compares the two), written down
- * here because making it anew takes every program that uses this package half a second. It never changes: states hold it.
+ * here because making it anew costs every run of every program a tenth of a second. It never changes: states hold it.
  */
 
 /** Evaluated as a CommonJS module of the directory in which `pulumi` runs, whose `require` it uses. */
