@@ -93,7 +93,8 @@ describe.skipIf(lacking !== undefined)(named('an agent of which nothing is known
     await stack.up();
     const deployment = { namespace, name: agentNames.deployment };
     const { metadata, spec } = await client.get(Deployments, deployment);
-    expect(spec).toMatchObject({ template: { spec: { containers: [{ image: 'example.test/muster:1' }] } } });
+    // an image that is nowhere, so that no agent runs: with the ports of its pod it would be in the way of others here
+    expect(spec).toMatchObject({ template: { spec: { containers: [{ image: 'example.test/agent:1' }] } } });
     const map = await client.get(ConfigMaps, { namespace, name: configMapNames.agent });
     expect(JSON.stringify(map.data)).toMatch(/site.*north/);
     for (const text of [token, Buffer.from(token).toString('base64'), cluster.plane.adminToken]) {

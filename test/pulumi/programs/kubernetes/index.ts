@@ -33,7 +33,7 @@ const hub = new Hub(
 const agent = new Agent(
   config.get('called') ?? 'edge',
   {
-    image: new Later('image', 'example.test/muster:1').text,
+    image: new Later('image', 'example.test/agent:1').text,
     values: new Later('values', config.requireSecret('values'), asSecret).text,
     checkinInterval: config.get('interval') ?? '15m',
     labels: { site: new Later('site', 'north').text, tier: 'edge' },
