@@ -8,7 +8,7 @@ export default defineConfig({
     exclude: ['node_modules/**', 'dist/**', 'test/consumers/**'],
     pool: 'forks',
     // files of real programs wait as long as they compute, and take up to 2 GB each
-    maxWorkers: Math.min(4, availableParallelism() + 1),
+    maxWorkers: Math.min(4, availableParallelism() + 2),
     sequence: { sequencer: LongestFirst },
     testTimeout: 30_000,
     hookTimeout: 120_000,
