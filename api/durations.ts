@@ -173,8 +173,8 @@ export const durations = {
   /** First and longest pause before a failed import is tried again; a changed kubeconfig wakes it at once. */
   importRetryFirst: 1_000,
   importRetryLast: 5 * 60_000,
-  /** How long an import waits for the token that it has made before it says so. */
-  importTokenSoon: 1_000,
+  /** How long an import waits for the token that it has made before it says so; in a crowd of hundreds it takes seconds. */
+  importTokenSoon: 10_000,
   /** After an import, how soon and how often the hub looks why an agent does not come; pulling an image takes seconds. */
   agentLookFirst: 10_000,
   agentLookAgain: 2 * 60_000,

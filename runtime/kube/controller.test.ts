@@ -306,6 +306,21 @@ describe('a controller', () => {
     expect(seen).toEqual(['a starts', 'a ends, in peace']);
   });
 
+  it('tells a reconcile that waits at once that it is stopped, and takes its end for no failure', async () => {
+    const waiting = latch();
+    const { controller, stop, lines } = start({
+      reconcile: async (_key, { signal, stopping }) => {
+        waiting.hit();
+        await new Promise((_, reject) => stopping.addEventListener('abort', () => reject(stopping.reason as Error)));
+        signal.throwIfAborted();
+      },
+    });
+    controller.enqueue('a');
+    await waiting.done;
+    await stop();
+    expect(lines.filter((line) => line.includes('failed'))).toEqual([]);
+  });
+
   it('aborts what still runs when the grace is over', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     try {

@@ -21,6 +21,11 @@ export interface Result {
 export interface ReconcileContext {
   /** Aborts when the reconcile timeout has passed or the process must end now. Pass it to every call. */
   readonly signal: AbortSignal;
+  /**
+   * Aborts as soon as the process is to end. For waits alone, which would hold that up: what has been begun may still be
+   * finished under `signal`. A reconcile that rejects with its reason has not failed.
+   */
+  readonly stopping: AbortSignal;
   /** Carries the controller's name and the key. */
   readonly logger: Logger;
   /** 1 for the first try, one more for each failure since the last success. */

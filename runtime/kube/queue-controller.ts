@@ -26,6 +26,8 @@ export class QueueController implements Controller {
   #queue: WorkQueue | undefined;
   #logger: Logger = silentLogger;
   #metrics: Metrics | undefined;
+  /** Of `run`. */
+  #stopping = new AbortController().signal;
   /** Of the reconciles that run now. */
   #running = new Set<AbortController>();
 
@@ -65,6 +67,7 @@ export class QueueController implements Controller {
   async run(signal: AbortSignal, environment: ControllerEnvironment = {}): Promise<void> {
     this.#logger = (environment.logger ?? silentLogger).child({ controller: this.name });
     this.#metrics = environment.metrics;
+    this.#stopping = signal;
     const { backoff, concurrency = 1 } = this.#options;
     const metrics = this.#metrics === undefined ? {} : { metrics: this.#metrics };
     const queue = new WorkQueue({ name: this.name, ...(backoff === undefined ? {} : { backoff }), ...metrics });
@@ -140,6 +143,7 @@ export class QueueController implements Controller {
     const running = Promise.resolve().then(() =>
       this.#options.reconcile(key, {
         signal,
+        stopping: this.#stopping,
         // most reconciles log nothing
         get logger() {
           return logger();
@@ -171,6 +175,7 @@ export class QueueController implements Controller {
   }
 
   #failed(queue: WorkQueue, { key, priority, failures }: WorkItem, error: unknown, logger: Logger): void {
+    if (this.#stopping.aborted && error === this.#stopping.reason) return queue.forget(key);
     this.#count('error');
     this.#metrics?.counter(kubeMetrics.reconcileErrors).inc({ controller: this.name });
     if (error instanceof Error && error.name === 'TerminalError') {

@@ -5,9 +5,18 @@ import { keyOf } from '../../../api/resource.ts';
 import type { HubContext } from './context.ts';
 import type { Outside } from './slots.ts';
 
+/** How one import waits. */
+export interface TokenWait {
+  readonly outside: Outside;
+  readonly stopping: AbortSignal;
+}
+
 export interface AwaitedTokens {
-  /** The token with its values Secret; as it is after a moment without one, and then its event will tell. */
-  issued(token: ClusterRegistrationToken, outside: Outside): Promise<ClusterRegistrationToken>;
+  /**
+   * The token with its values Secret; as it is after a while without one, and then its event will tell. Rejects with the
+   * reason of `stopping`.
+   */
+  issued(token: ClusterRegistrationToken, wait: TokenWait): Promise<ClusterRegistrationToken>;
   /** Whether an import goes on with this token (`namespace/name`) by itself. */
   has(key: string): boolean;
   /** The import has ended, whether it came that far or not. */
@@ -18,12 +27,12 @@ export function createAwaitedTokens({ tokens }: Pick<HubContext, 'tokens'>): Awa
   const held = new Set<string>();
   const isIssued = ({ status }: ClusterRegistrationToken): boolean => Boolean(status?.secretName);
   return {
-    async issued(token, outside) {
+    async issued(token, { outside, stopping }) {
       if (isIssued(token)) return token;
       const key = keyOf(token);
       held.add(key);
       const found = await outside(async () => {
-        const seen = await tokens.until(key, isIssued, durations.importTokenSoon);
+        const seen = await tokens.until(key, isIssued, durations.importTokenSoon, stopping);
         // before anything else happens: from here on its event counts
         if (seen === undefined) held.delete(key);
         return seen;

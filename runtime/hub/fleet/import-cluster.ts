@@ -35,22 +35,25 @@ import { registrationOf } from './registration-state.ts';
 import type { Outside } from './slots.ts';
 import { expire } from './token-end.ts';
 
-/** What all imports share. */
+/** What an import works with, beside the hub: some of it all imports share. */
 export interface ImportTools {
   readonly edges: EdgeClients;
   readonly tokens: AwaitedTokens;
+  /** For what is waited for. */
+  readonly outside: Outside;
+  /** Ends waits that would hold the end of the process up. */
+  readonly stopping: AbortSignal;
 }
 
 /** Throws ImportFault for what the user has to know. */
 export async function importCluster(
   context: HubContext,
-  { edges, tokens }: ImportTools,
+  tools: ImportTools,
   cluster: Cluster,
-  outside: Outside,
   signal: AbortSignal,
 ): Promise<Result | void> {
   checkSettings(context, cluster);
-  const target = await targetOf(context, edges, cluster, outside, signal);
+  const target = await targetOf(context, tools.edges, cluster, tools.outside, signal);
   if (isDisabled(context, cluster)) return await removeLocalAgent(context, target, signal);
   const { address } = target;
   if (!address.url) {
@@ -66,7 +69,7 @@ export async function importCluster(
   );
   const need = importNeed(cluster, revision, registered, present?.metadata.uid);
   if (need.apply) {
-    return await install(context, target, { props, revision, registered, need, tokens, outside }, signal);
+    return await install(context, target, { props, revision, registered, need, tools }, signal);
   }
   if (leftNamespaces(cluster).length > 0 && hasArrived(cluster)) await leave(context, target, signal);
   const kept = await keepToken(context, present, need.bootstrap, signal);
@@ -92,14 +95,13 @@ interface Plan {
   readonly revision: string;
   readonly registered: boolean;
   readonly need: ImportNeed;
-  readonly tokens: AwaitedTokens;
-  readonly outside: Outside;
+  readonly tools: ImportTools;
 }
 
 async function install(
   context: HubContext,
   target: Target,
-  { props, revision, registered, need, tokens, outside }: Plan,
+  { props, revision, registered, need, tools }: Plan,
   signal: AbortSignal,
 ): Promise<Result | void> {
   const { cluster, address } = target;
@@ -108,7 +110,8 @@ async function install(
   const client = await target.connect();
   const carried = await carryOver(context, target, client, registered, signal);
   const bootstrap = need.bootstrap || carried === 'lost';
-  const token = bootstrap ? await tokens.issued(await ensureImportToken(context, cluster, signal), outside) : undefined;
+  const asked = bootstrap ? await ensureImportToken(context, cluster, signal) : undefined;
+  const token = asked && (await tools.tokens.issued(asked, tools));
   const values = token && (await importValues(context, token, signal));
   if (token !== undefined && values === undefined) {
     const message = 'waiting for the values of the import token';

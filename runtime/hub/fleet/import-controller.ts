@@ -22,21 +22,20 @@ import type { ImportTools } from './import-cluster.ts';
 import { importCluster } from './import-cluster.ts';
 import { report } from './import-report.ts';
 import { isImported } from './local-cluster.ts';
-import type { Outside } from './slots.ts';
 import { createSlots } from './slots.ts';
 import { sourceMarks } from './source-marks.ts';
 
 export function createImportController(context: HubContext, edges: EdgeClients): Controller {
   const { caches } = context;
   const slots = createSlots(32);
-  const tools: ImportTools = { edges, tokens: createAwaitedTokens(context) };
+  const tokens = createAwaitedTokens(context);
   const controller = createController({
     name: 'import',
     // all that wait for an answer do it side by side, and good ones pass between the broken ones
     concurrency: 1024,
     backoff: { baseMs: durations.importRetryFirst, maxMs: durations.importRetryLast, jitter: 0.2 },
-    reconcile: (key, { signal }) =>
-      slots.run((outside) => reconcileImport(context, tools, key, outside, signal), signal),
+    reconcile: (key, { signal, stopping }) =>
+      slots.run((outside) => reconcileImport(context, { edges, tokens, outside, stopping }, key, signal), signal),
   });
   needs(controller, caches.config, caches.requests, caches.namespaces);
   controller.watch(caches.clusters, {
@@ -54,8 +53,7 @@ export function createImportController(context: HubContext, edges: EdgeClients):
   });
   controller.watch(caches.tokens, {
     predicate: ({ type, object, previous }) =>
-      type === 'deleted' ||
-      (object.status?.secretName !== previous?.status?.secretName && !tools.tokens.has(keyOf(object))),
+      type === 'deleted' || (object.status?.secretName !== previous?.status?.secretName && !tokens.has(keyOf(object))),
     map: ({ object }) => clusterOfToken(object),
   });
   // a registration that ended leaves an agent that needs a new bootstrap Secret
@@ -95,14 +93,13 @@ async function reconcileImport(
   context: HubContext,
   tools: ImportTools,
   key: string,
-  outside: Outside,
   signal: AbortSignal,
 ): Promise<Result | void> {
   const cluster = context.clusters.get(key);
   if (cluster === undefined || isDeleting(cluster) || !isImported(context, cluster)) return;
   if (labels.clusterManagement in (cluster.metadata.labels ?? {})) return;
   try {
-    return await importCluster(context, tools, await identify(context, cluster, signal), outside, signal);
+    return await importCluster(context, tools, await identify(context, cluster, signal), signal);
   } catch (error) {
     const fault = explainFault(error);
     if (!(fault instanceof ImportFault)) throw error;

@@ -70,17 +70,27 @@ describe('reading one’s own writes', () => {
 
   it('given a state that is waited for, when it is written or the cache shows it, then it is given, and nothing after the limit', async () => {
     const { overlay, tell } = scripted();
+    const { signal } = new AbortController();
     const isNine = ({ metadata }: Secret): boolean => metadata.resourceVersion === '9';
-    const waits = [overlay.until('ns/s', isNine, 60_000), overlay.until('ns/s', isNine, 60_000)];
-    expect(await overlay.until('ns/s', isNine, 1)).toBeUndefined();
+    const waits = [overlay.until('ns/s', isNine, 60_000, signal), overlay.until('ns/s', isNine, 60_000, signal)];
+    expect(await overlay.until('ns/s', isNine, 1, signal)).toBeUndefined();
     overlay.remember(secret(5));
     tell('added', secret(9));
     expect((await Promise.all(waits)).map((found) => found?.metadata.resourceVersion)).toEqual(['9', '9']);
     const isTen = ({ metadata }: Secret): boolean => metadata.resourceVersion === '10';
-    const written = overlay.until('ns/s', isTen, 60_000);
+    const written = overlay.until('ns/s', isTen, 60_000, signal);
     overlay.remember(secret(10));
     expect((await written)?.metadata.resourceVersion).toBe('10');
-    expect((await overlay.until('ns/s', isTen, 60_000))?.metadata.resourceVersion).toBe('10');
+    expect((await overlay.until('ns/s', isTen, 60_000, signal))?.metadata.resourceVersion).toBe('10');
+  });
+
+  it('given a state that is waited for, when the process is to end, then nobody waits any longer', async () => {
+    const { overlay } = scripted();
+    const stop = new AbortController();
+    const waiting = overlay.until('ns/s', () => false, 60_000, stop.signal);
+    stop.abort(new Error('the end'));
+    await expect(waiting).rejects.toThrow('the end');
+    await expect(overlay.until('ns/s', () => true, 60_000, stop.signal)).rejects.toThrow('the end');
   });
 
   it('given an object that was deleted, when read, then it is gone', () => {

@@ -15,8 +15,8 @@ export interface Overlay<T extends KubeObject> {
   remember(object: T): void;
   /** Resolves when the cache shows what was remembered of `key`, or after `limitMs`. */
   caughtUp(key: string, limitMs: number): Promise<void>;
-  /** The newest state of `key` once it is as `isIt` says; `undefined` after `limitMs`. */
-  until(key: string, isIt: (object: T) => boolean, limitMs: number): Promise<T | undefined>;
+  /** The newest state of `key` once it is as `isIt` says; `undefined` after `limitMs`. Rejects with the signal's reason. */
+  until(key: string, isIt: (object: T) => boolean, limitMs: number, signal: AbortSignal): Promise<T | undefined>;
 }
 
 export function createOverlay<T extends KubeObject>(cache: Cache<T>): Overlay<T> {
@@ -58,23 +58,28 @@ export function createOverlay<T extends KubeObject>(cache: Cache<T>): Overlay<T>
         waiting.set(key, [...(waiting.get(key) ?? []), seen]);
       });
     },
-    until: (key, isIt, limitMs) =>
-      new Promise<T | undefined>((resolve) => {
-        const lookers = looking.get(key) ?? new Set();
-        const end = (object: T | undefined): void => {
-          clearTimeout(limit);
-          lookers.delete(seen);
-          if (lookers.size === 0) looking.delete(key);
-          resolve(object);
-        };
-        const seen = (): void => {
-          const object = get(key);
-          if (object !== undefined && isIt(object)) end(object);
-        };
-        const limit = setTimeout(() => end(undefined), limitMs);
-        looking.set(key, lookers.add(seen));
-        seen();
-      }),
+    until: async (key, isIt, limitMs, signal) => {
+      signal.throwIfAborted();
+      const { promise, resolve, reject } = Promise.withResolvers<T | undefined>();
+      const lookers = looking.get(key) ?? new Set();
+      const seen = (): void => {
+        const object = get(key);
+        if (object !== undefined && isIt(object)) resolve(object);
+      };
+      const stop = (): void => reject(signal.reason as Error);
+      const limit = setTimeout(() => resolve(undefined), limitMs);
+      signal.addEventListener('abort', stop, { once: true });
+      looking.set(key, lookers.add(seen));
+      seen();
+      try {
+        return await promise;
+      } finally {
+        clearTimeout(limit);
+        signal.removeEventListener('abort', stop);
+        lookers.delete(seen);
+        if (lookers.size === 0) looking.delete(key);
+      }
+    },
   };
 }
 

@@ -17,7 +17,8 @@ export function createTokenControllers(context: HubContext): Controller[] {
   const { caches } = context;
   const controller = createController({
     name: 'token',
-    concurrency: 8,
+    // as many as registrations: each import of a crowd makes one
+    concurrency: 24,
     backoff: { baseMs: durations.hubRetryFirst, maxMs: durations.hubRetryLast, jitter: 0.2 },
     reconcile: (key, reconcile) => reconcileToken(context, key, reconcile),
   });
