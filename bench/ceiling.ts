@@ -3,10 +3,11 @@
  * identity, order and parallelism, but without caches, queues or controllers. A hub cannot be faster than this.
  */
 import { annotations, labels, rotatingCredential } from '../api/fleet/constants.ts';
-import type { ClusterRegistration } from '../api/fleet/kinds.ts';
+import type { Cluster, ClusterRegistration } from '../api/fleet/kinds.ts';
 import { ClusterRegistrations, Clusters } from '../api/fleet/kinds.ts';
 import { autoClusterName, clusterNamespace, randomToken } from '../api/fleet/names.ts';
 import { Namespaces } from '../api/kubernetes/core.ts';
+import type { KubeClient } from '../runtime/kube/client.ts';
 import { managedLabels } from '../runtime/hub/fleet/context.ts';
 import { clusterStatus } from '../runtime/hub/fleet/cluster-status.ts';
 import { createCredentialReaders } from '../runtime/hub/fleet/credential-readers.ts';
@@ -33,40 +34,56 @@ export async function bareRegistrations(target: Target, count: number, workers: 
       metadata: { name, namespace: workspace, labels: elsewhere },
       spec: { clientID: request.spec?.clientID ?? '' },
     });
-    const namespace = await hub.create(Namespaces, {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: {
-        name: clusterNamespace(workspace, name),
-        labels: { ...managedLabels },
-        annotations: { [annotations.clusterNamespace]: workspace, [annotations.cluster]: name },
-      },
-    });
-    const place = { namespace, registrationNamespace: answersNamespace, systemNamespace, contents: false };
-    const scope = { request, cluster, ...place };
-    const account = accountOf(scope);
-    await Promise.all(grantRights(scope).map(({ type, object }) => hub.create(type, object)));
-    const status = clusterStatus(
-      cluster,
-      { namespace: account.namespace, registration: { state: 'granted' }, liveness: { state: 'never' } },
-      new Date(),
-    );
-    const asStatus = { type: 'merge', subresource: 'status' } as const;
-    const [{ token }] = await Promise.all([
-      hub.createToken(account, { expirationSeconds: Math.ceil(rotatingPlan.wantedMs / 1000) }),
-      hub.patch(Clusters, { namespace: workspace, name }, { status }, asStatus),
-    ]);
-    const { type, object } = answer(scope, { token });
-    await Promise.all([hub.create(type, object), readers.allow(reader, answerName(request))]);
+    const { finish } = await bareGrant(hub, request, cluster, (secret) => readers.allow(reader, secret));
     last = performance.now();
-    const key = { namespace: workspace, name: request.metadata.name ?? '' };
-    await hub.patch(ClusterRegistrations, key, { status: { clusterName: name, granted: true } }, asStatus);
+    await finish();
   });
   return (count * 1000) / (last - start);
 }
 
+export const asStatus = { type: 'merge', subresource: 'status' } as const;
+
+/** All that a request is granted, until its agent can read the answer, which holds `token`. */
+export async function bareGrant(
+  hub: KubeClient,
+  request: ClusterRegistration,
+  cluster: Cluster,
+  allow: (secretName: string) => Promise<void>,
+): Promise<{ token: string; finish: () => Promise<void> }> {
+  const { name = '' } = cluster.metadata;
+  const namespace = await hub.create(Namespaces, {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: {
+      name: clusterNamespace(workspace, name),
+      labels: { ...managedLabels },
+      annotations: { [annotations.clusterNamespace]: workspace, [annotations.cluster]: name },
+    },
+  });
+  const place = { namespace, registrationNamespace: answersNamespace, systemNamespace, contents: false };
+  const scope = { request, cluster, ...place };
+  const account = accountOf(scope);
+  await Promise.all(grantRights(scope).map(({ type, object }) => hub.create(type, object)));
+  const status = clusterStatus(
+    cluster,
+    { namespace: account.namespace, registration: { state: 'granted' }, liveness: { state: 'never' } },
+    new Date(),
+  );
+  const [{ token }] = await Promise.all([
+    hub.createToken(account, { expirationSeconds: Math.ceil(rotatingPlan.wantedMs / 1000) }),
+    hub.patch(Clusters, { namespace: workspace, name }, { status }, asStatus),
+  ]);
+  const { type, object } = answer(scope, { token });
+  await Promise.all([hub.create(type, object), allow(answerName(request))]);
+  const key = { namespace: workspace, name: request.metadata.name ?? '' };
+  const finish = async (): Promise<void> => {
+    await hub.patch(ClusterRegistrations, key, { status: { clusterName: name, granted: true } }, asStatus);
+  };
+  return { token, finish };
+}
+
 /** Tells any hub that runs that these objects are another one's affair. */
-const elsewhere = { [labels.clusterManagement]: 'bench' };
+export const elsewhere = { [labels.clusterManagement]: 'bench' };
 
 function requestOf(): ClusterRegistration {
   return {

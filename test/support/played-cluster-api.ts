@@ -12,7 +12,7 @@ import type { KubeClient } from '../../runtime/kube/client.ts';
 import { poll } from '../harness/index.ts';
 
 /** Cluster API: its own finalizer on a Cluster. */
-const ownFinalizer = 'cluster.cluster.x-k8s.io';
+export const clusterAPIFinalizer = 'cluster.cluster.x-k8s.io';
 
 export interface PlayedCluster {
   readonly labels?: Record<string, string>;
@@ -47,7 +47,7 @@ export class PlayedClusterAPI {
       metadata: {
         name,
         namespace: this.namespace,
-        finalizers: [ownFinalizer],
+        finalizers: [clusterAPIFinalizer],
         ...(labels ? { labels } : {}),
         ...(annotations ? { annotations } : {}),
       },
@@ -109,7 +109,7 @@ export class PlayedClusterAPI {
     for (;;) {
       const cluster = await this.find(name);
       if (cluster === undefined) return;
-      const finalizers = (cluster.metadata.finalizers ?? []).filter((each) => each !== ownFinalizer);
+      const finalizers = (cluster.metadata.finalizers ?? []).filter((each) => each !== clusterAPIFinalizer);
       try {
         await this.patch(name, { metadata: { resourceVersion: cluster.metadata.resourceVersion, finalizers } });
         return;

@@ -31,7 +31,10 @@ export async function reportApplied(
   );
 }
 
-/** Condition Imported, with the fields that belong to it; an Event when it says something new. */
+/**
+ * Condition Imported, with the fields that belong to it; an Event when it says something new. That the first try went well
+ * is no Event: the condition says it, and each write of an import counts where hundreds come at once.
+ */
 export async function report(
   context: HubContext,
   key: string,
@@ -53,6 +56,7 @@ export async function report(
   if (written === undefined || written.before === written.after) return;
   const was = findCondition(written.before.status?.conditions, type);
   if (was?.reason === condition.reason && was?.message === condition.message) return;
+  if (was === undefined && condition.status === 'True') return;
   if (condition.status === 'True') context.events.event(written.after, 'Normal', 'Imported', condition.message ?? '');
   else if (condition.reason !== reasons.waitingForToken) {
     context.events.event(written.after, 'Warning', condition.reason ?? reasons.error, condition.message ?? '');

@@ -1,0 +1,199 @@
+/**
+ * The bare API's ceiling for imports by rule: what Cluster API, the hub and the agent ask of the hub's API server and of
+ * the cluster for one of them, built by the hub's own functions, with their identities, order and parallelism, but
+ * without caches, queues or controllers. Left out, which makes the ceiling higher: Events, and looks that come too early.
+ */
+import { durations } from '../api/durations.ts';
+import { annotations, apiVersion, defaults, finalizers, labels, rotatingCredential } from '../api/fleet/constants.ts';
+import type { BootstrapValues } from '../api/fleet/bootstrap-values.ts';
+import type { Cluster, ClusterRegistration } from '../api/fleet/kinds.ts';
+import { ClusterRegistrations, ClusterRegistrationTokens, Clusters } from '../api/fleet/kinds.ts';
+import { importTokenName, randomToken, tokenServiceAccountName } from '../api/fleet/names.ts';
+import { Secrets, ServiceAccounts } from '../api/kubernetes/core.ts';
+import { RoleBindings, Roles } from '../api/kubernetes/rbac.ts';
+import { registrationFinalizer } from '../api/muster/constants.ts';
+import { synthAgent } from '../components/fleet/fleet-agent.ts';
+import { sendHeartbeat } from '../runtime/agent/fleet/heartbeat.ts';
+import { appliedMessage } from '../runtime/hub/fleet/import-state.ts';
+import type { CredentialReaders } from '../runtime/hub/fleet/credential-readers.ts';
+import { createCredentialReaders } from '../runtime/hub/fleet/credential-readers.ts';
+import { bootstrapFor } from '../runtime/hub/fleet/edge-agent.ts';
+import { applyAgent } from '../runtime/hub/fleet/edge-apply.ts';
+import { probeEdge } from '../runtime/hub/fleet/edge-probe.ts';
+import { tokenObjects, valuesSecret } from '../runtime/hub/fleet/token-objects.ts';
+import { isForbidden } from '../runtime/kube/api-error.ts';
+import { pause } from '../runtime/kube/backoff.ts';
+import { createClient } from '../runtime/kube/create-client.ts';
+import { inParallel } from '../runtime/kube/in-parallel.ts';
+import { parseKubeconfig } from '../runtime/kube/kubeconfig.ts';
+import { ownerReference } from '../runtime/kube/owner.ts';
+import type { PlayedClusterAPI } from '../test/support/played-cluster-api.ts';
+import { clusterAPIFinalizer } from '../test/support/played-cluster-api.ts';
+import type { SmallEdges } from '../test/support/small-edges.ts';
+import { asStatus, bareGrant, elsewhere } from './ceiling.ts';
+import { answersNamespace, systemNamespace, workspace } from './target.ts';
+import type { Target } from './target.ts';
+
+export interface BareImports {
+  readonly target: Target;
+  readonly edges: SmallEdges;
+  readonly capi: PlayedClusterAPI;
+  readonly workers: number;
+}
+
+/** Imports per second, from the first Cluster of Cluster API to the last heartbeat. No hub and no played agent may run. */
+export async function bareImports(bare: BareImports, prefix: string, count: number): Promise<number> {
+  const { target, workers } = bare;
+  const none = { list: () => [], byIndex: () => [] };
+  const readers = createCredentialReaders(target.hub, answersNamespace, { readerRoles: none, bindings: none });
+  const start = performance.now();
+  let last = start;
+  await inParallel(count, workers, async (index) => {
+    const reported = await bareImport(bare, readers, `${prefix}-${index}`);
+    last = Math.max(last, reported);
+  });
+  return (count * 1000) / (last - start);
+}
+
+/** One of them; resolves to the time of its heartbeat. */
+async function bareImport(bare: BareImports, readers: CredentialReaders, name: string): Promise<number> {
+  const { target, edges, capi } = bare;
+  const { hub } = target;
+  await capi.provision(name, edges.kubeconfig(name), { className: 'bench' });
+  const mark = { metadata: { finalizers: [clusterAPIFinalizer, registrationFinalizer] } };
+  await hub.patch(capi.type, { namespace: capi.namespace, name }, mark, { type: 'merge' });
+  const cluster = await hub.create(Clusters, {
+    apiVersion,
+    kind: 'Cluster',
+    metadata: { name, namespace: workspace, labels: elsewhere, finalizers: [finalizers.cluster] },
+    spec: { clientID: randomToken(), kubeConfigSecret: `${name}-kubeconfig` },
+  });
+  const secret = await hub.get(Secrets, { namespace: capi.namespace, name: `${name}-kubeconfig` });
+  const { values, account } = await bareToken(bare, readers, cluster);
+  await bareInstall(bare, cluster, secret.data?.['value'] ?? '', values);
+  return await bareRegistration(bare, readers, cluster, values, account);
+}
+
+/** The import token, its account and its values. */
+async function bareToken({ target }: BareImports, readers: CredentialReaders, cluster: Cluster) {
+  const { hub, config } = target;
+  const name = importTokenName(cluster.metadata.name ?? '');
+  const place = { namespace: workspace, name };
+  const token = await hub.create(ClusterRegistrationTokens, {
+    apiVersion,
+    kind: 'ClusterRegistrationToken',
+    metadata: { ...place, ownerReferences: [ownerReference(Clusters, cluster)] },
+    spec: { ttl: defaults.importTokenTtl },
+  });
+  const account = { namespace: workspace, name: tokenServiceAccountName({ name, uid: token.metadata.uid ?? '' }) };
+  const objects = tokenObjects(token, account);
+  await Promise.all([
+    hub.create(ServiceAccounts, objects.serviceAccount),
+    hub.create(Roles, objects.role),
+    hub.create(RoleBindings, objects.roleBinding),
+  ]);
+  const { token: bearer } = await hub.createToken(account, { expirationSeconds: 12 * 3600 });
+  const values: BootstrapValues = {
+    clusterNamespace: workspace,
+    apiServerURL: config.server,
+    apiServerCA: String(config.ca ?? ''),
+    token: bearer,
+    tokenName: name,
+    systemRegistrationNamespace: answersNamespace,
+    systemNamespace,
+  };
+  await Promise.all([hub.create(Secrets, valuesSecret(token, values, {})), readers.prepare(account)]);
+  await hub.patch(ClusterRegistrationTokens, place, { status: { secretName: name } }, asStatus);
+  await hub.get(Secrets, place);
+  return { values, account };
+}
+
+/** The look at the cluster, the agent's manifests there, and what the hub notes of it. */
+async function bareInstall(
+  { target }: BareImports,
+  cluster: Cluster,
+  kubeconfig: string,
+  values: BootstrapValues,
+): Promise<void> {
+  const { signal } = new AbortController();
+  const config = parseKubeconfig(Buffer.from(kubeconfig, 'base64'), { policy: 'hub' });
+  const edge = createClient(config, { userAgent: 'muster-bench', maxConnections: 8 });
+  try {
+    await probeEdge(edge, signal);
+    const hubAddress = { url: values.apiServerURL, ca: values.apiServerCA };
+    const bootstrap = bootstrapFor(values, hubAddress, cluster);
+    const clientID = cluster.spec?.clientID ?? '';
+    const manifests = synthAgent({ image: 'muster:bench', clientID, hubAddress, bootstrap });
+    await applyAgent(edge, manifests, false, signal);
+  } finally {
+    await edge.close();
+  }
+  const message = appliedMessage({ revision: '0'.repeat(12), token: '0'.repeat(8) });
+  const condition = { type: 'Imported', status: 'True', reason: 'Done', message };
+  const key = { namespace: workspace, name: cluster.metadata.name ?? '' };
+  await target.hub.patch(Clusters, key, { status: { conditions: [condition] } }, asStatus);
+}
+
+/** The agent asks, is answered, reports; and the hub notes that. */
+async function bareRegistration(
+  { target }: BareImports,
+  readers: CredentialReaders,
+  cluster: Cluster,
+  values: BootstrapValues,
+  account: { namespace: string; name: string },
+): Promise<number> {
+  const { hub } = target;
+  const key = { namespace: workspace, name: cluster.metadata.name ?? '' };
+  const asked = connect(values, values.token);
+  try {
+    const request = await asked.create(ClusterRegistrations, requestOf(cluster, values.tokenName));
+    let answer = '';
+    const { token, finish } = await bareGrant(hub, request, cluster, async (name) => {
+      answer = name;
+      await readers.allow(account, name);
+    });
+    const look = () => asked.get(Secrets, { namespace: answersNamespace, name: answer });
+    await Promise.all([onceAllowed(look), finish()]);
+    const agent = connect(values, token);
+    try {
+      await onceAllowed(() => sendHeartbeat(agent, { cluster: key, agentNamespace: defaults.agentNamespace }));
+    } finally {
+      await agent.close();
+    }
+    const reported = performance.now();
+    await hub.patch(Clusters, key, { status: { display: { state: 'Ready' } } }, asStatus);
+    return reported;
+  } finally {
+    await asked.close();
+  }
+}
+
+/** Rights are effective some milliseconds after they are written. */
+async function onceAllowed<T>(call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+    }
+    await pause(durations.grantVerifyFirst);
+  }
+}
+
+function connect({ apiServerURL: server, apiServerCA: ca }: BootstrapValues, token: string) {
+  return createClient({ server, ca, token, contextName: 'agent' }, { userAgent: 'muster-bench', maxConnections: 1 });
+}
+
+function requestOf(cluster: Cluster, tokenName: string): ClusterRegistration {
+  return {
+    apiVersion,
+    kind: 'ClusterRegistration',
+    metadata: {
+      generateName: 'request-',
+      namespace: workspace,
+      labels: { ...elsewhere, [labels.registrationToken]: tokenName },
+      annotations: { [annotations.credential]: rotatingCredential },
+    },
+    spec: { clientID: cluster.spec?.clientID ?? '', clientRandom: randomToken(), clusterLabels: { bench: 'true' } },
+  };
+}
