@@ -118,10 +118,13 @@ describe('a session with real control planes', () => {
   });
 
   it('given rights that come after the credential, then the agent waits and sends one request', async () => {
-    await playHub({ rightsLateMs: 700 });
+    // longer than the agent's pause after a failure, so that one which gives up at the first refusal tells of it
+    await playHub({ rightsLateMs: 3_500 });
     await invite();
-    await connected(startAgent());
+    const agent = startAgent();
+    await connected(agent);
     expect(await hub.requests()).toHaveLength(1);
+    expect(agent.events.filter((reason) => reason.startsWith('Credential'))).toEqual([]);
   });
 
   it('given a hub that answers only after the agent was restarted thrice, then there is one request', async () => {

@@ -112,6 +112,8 @@ describe('a CA of the hub that is replaced', () => {
   ])(
     'given one that is %s, then both agents trust both, without a new registration',
     async (_how, announced) => {
+      await hub.configure({ apiServerCA: base64(old) });
+      await Promise.all([systemNamespace, byToken].map((namespace) => trusts(namespace, [old])));
       const known = { tokens: await tokens(), requests: await requests() };
       await hub.configure({ apiServerCA: announced() });
       await Promise.all([systemNamespace, byToken].map((namespace) => trusts(namespace, [old, next])));

@@ -3,6 +3,7 @@ import { createServer as createTcpServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { rootCertificates } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { durations } from '../../../api/durations.ts';
 import { finalizers, secretNames } from '../../../api/fleet/constants.ts';
 import { certificatesOf } from '../../../api/fleet/hub-address.ts';
 import { BundleDeployments, Bundles, ClusterRegistrationTokens, Clusters } from '../../../api/fleet/kinds.ts';
@@ -253,7 +254,9 @@ describe('an imported agent that lost its account', () => {
       accounts.items.map(({ metadata }) => hub.admin.delete(ServiceAccounts, { namespace, name: metadata.name ?? '' })),
     );
     await clusterThat(hub, 'lost', (c) => condition(c, 'Registered')?.status === 'False', 'told');
-    await poll(() => downstream.find(Secrets, bootstrapKey), { what: 'a new bootstrap Secret', limitMs: 25_000 });
+    // sooner than the hub looks after its agent in any case
+    const limitMs = durations.agentLookFirst / 2;
+    await poll(() => downstream.find(Secrets, bootstrapKey), { what: 'a new bootstrap Secret', limitMs });
     await remove('lost');
   }, 60_000);
 });
