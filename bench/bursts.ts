@@ -1,15 +1,15 @@
 /** A burst: many requests sent to a hub at once, and how long each waits for its credential. */
-import { annotations, labels, rotatingCredential } from '../api/fleet/constants.ts';
+import { labels } from '../api/fleet/constants.ts';
 import { registrationSecretName, randomToken } from '../api/fleet/names.ts';
-import type { ClusterRegistration } from '../api/fleet/kinds.ts';
 import { ClusterRegistrations } from '../api/fleet/kinds.ts';
 import type { Secret } from '../api/kubernetes/core.ts';
 import { Secrets } from '../api/kubernetes/core.ts';
 import { countRequests, difference, total } from './api-requests.ts';
 import { cpuMs, rssMb } from './process-usage.ts';
 import { progress } from './report.ts';
+import { requestOf } from './request.ts';
 import { percentile } from './statistics.ts';
-import { type Target, answersNamespace, workspace } from './target.ts';
+import { type Target, answersNamespace } from './target.ts';
 import { inParallel } from '../runtime/kube/in-parallel.ts';
 
 /** Requests before a run of `count`, not measured: code is compiled, connections are there. */
@@ -46,12 +46,13 @@ export async function sendBurst(
   await answers.standing;
   const before = await countRequests(target.config);
   const cpuBefore = cpuMs(target.pids());
+  const named = { [labels.registrationToken]: tokenName };
   const start = performance.now();
   await inParallel(count, workers, async () => {
     const clientID = `bench-${randomToken(12)}`;
     const clientRandom = randomToken();
     pending.set(registrationSecretName(clientID, clientRandom), performance.now());
-    await target.admin.create(ClusterRegistrations, requestOf(clientID, clientRandom, tokenName));
+    await target.admin.create(ClusterRegistrations, requestOf(named, { clientID, clientRandom }));
   });
   const timer = setTimeout(() => stop.abort(new Error('too late')), limitMs);
   await Promise.race([answers.ended, target.failure()]);
@@ -67,21 +68,6 @@ export async function sendBurst(
     requestsPerRegistration: settled / count,
     hubCpuMsPerRegistration: cpuBefore === undefined || cpuAfter === undefined ? null : (cpuAfter - cpuBefore) / count,
     hubRssMb: rssMb(target.pids()) ?? null,
-  };
-}
-
-/** As our agent sends it; an original hub ignores the annotation. */
-function requestOf(clientID: string, clientRandom: string, tokenName: string): ClusterRegistration {
-  return {
-    apiVersion: 'fleet.cattle.io/v1alpha1',
-    kind: 'ClusterRegistration',
-    metadata: {
-      generateName: 'request-',
-      namespace: workspace,
-      labels: { [labels.registrationToken]: tokenName },
-      annotations: { [annotations.credential]: rotatingCredential },
-    },
-    spec: { clientID, clientRandom, clusterLabels: { bench: 'true' } },
   };
 }
 

@@ -2,7 +2,7 @@
  * The bare API's ceiling: the writes that our hub makes for a request, built by the hub's own functions, with its
  * identity, order and parallelism, but without caches, queues or controllers. A hub cannot be faster than this.
  */
-import { annotations, labels, rotatingCredential } from '../api/fleet/constants.ts';
+import { annotations, labels } from '../api/fleet/constants.ts';
 import type { Cluster, ClusterRegistration } from '../api/fleet/kinds.ts';
 import { ClusterRegistrations, Clusters } from '../api/fleet/kinds.ts';
 import { autoClusterName, clusterNamespace, randomToken } from '../api/fleet/names.ts';
@@ -13,6 +13,7 @@ import { clusterStatus } from '../runtime/hub/fleet/cluster-status.ts';
 import { createCredentialReaders } from '../runtime/hub/fleet/credential-readers.ts';
 import { accountOf, answer, answerName, grantRights } from '../runtime/hub/fleet/registration-grant.ts';
 import { rotatingPlan } from '../runtime/registration/credential.ts';
+import { requestOf } from './request.ts';
 import { type Target, answersNamespace, systemNamespace, workspace } from './target.ts';
 import { inParallel } from '../runtime/kube/in-parallel.ts';
 
@@ -26,7 +27,7 @@ export async function bareRegistrations(target: Target, count: number, workers: 
   const start = performance.now();
   let last = start;
   await inParallel(count, workers, async () => {
-    const request = await admin.create(ClusterRegistrations, requestOf());
+    const request = await admin.create(ClusterRegistrations, requestOf(elsewhere));
     const name = autoClusterName(request.spec?.clientID ?? '');
     const cluster = await hub.create(Clusters, {
       apiVersion: 'fleet.cattle.io/v1alpha1',
@@ -84,17 +85,3 @@ export async function bareGrant(
 
 /** Tells any hub that runs that these objects are another one's affair. */
 export const elsewhere = { [labels.clusterManagement]: 'bench' };
-
-function requestOf(): ClusterRegistration {
-  return {
-    apiVersion: 'fleet.cattle.io/v1alpha1',
-    kind: 'ClusterRegistration',
-    metadata: {
-      generateName: 'request-',
-      namespace: workspace,
-      labels: elsewhere,
-      annotations: { [annotations.credential]: rotatingCredential },
-    },
-    spec: { clientID: `bench-${randomToken(12)}`, clientRandom: randomToken(), clusterLabels: { bench: 'true' } },
-  };
-}

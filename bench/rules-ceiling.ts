@@ -4,9 +4,9 @@
  * without caches, queues or controllers. Left out, which makes the ceiling higher: Events, and looks that come too early.
  */
 import { durations } from '../api/durations.ts';
-import { annotations, apiVersion, defaults, finalizers, labels, rotatingCredential } from '../api/fleet/constants.ts';
+import { apiVersion, defaults, finalizers, labels } from '../api/fleet/constants.ts';
 import type { BootstrapValues } from '../api/fleet/bootstrap-values.ts';
-import type { Cluster, ClusterRegistration } from '../api/fleet/kinds.ts';
+import type { Cluster } from '../api/fleet/kinds.ts';
 import { ClusterRegistrations, ClusterRegistrationTokens, Clusters } from '../api/fleet/kinds.ts';
 import { importTokenName, randomToken, tokenServiceAccountName } from '../api/fleet/names.ts';
 import { Secrets, ServiceAccounts } from '../api/kubernetes/core.ts';
@@ -31,6 +31,7 @@ import type { PlayedClusterAPI } from '../test/support/played-cluster-api.ts';
 import { clusterAPIFinalizer } from '../test/support/played-cluster-api.ts';
 import type { SmallEdges } from '../test/support/small-edges.ts';
 import { asStatus, bareGrant, elsewhere } from './ceiling.ts';
+import { requestOf } from './request.ts';
 import { answersNamespace, systemNamespace, workspace } from './target.ts';
 import type { Target } from './target.ts';
 
@@ -146,7 +147,11 @@ async function bareRegistration(
   const key = { namespace: workspace, name: cluster.metadata.name ?? '' };
   const asked = connect(values, values.token);
   try {
-    const request = await asked.create(ClusterRegistrations, requestOf(cluster, values.tokenName));
+    const named = { ...elsewhere, [labels.registrationToken]: values.tokenName };
+    const request = await asked.create(
+      ClusterRegistrations,
+      requestOf(named, { clientID: cluster.spec?.clientID ?? '' }),
+    );
     let answer = '';
     const { token, finish } = await bareGrant(hub, request, cluster, async (name) => {
       answer = name;
@@ -182,18 +187,4 @@ async function onceAllowed<T>(call: () => Promise<T>): Promise<T> {
 
 function connect({ apiServerURL: server, apiServerCA: ca }: BootstrapValues, token: string) {
   return createClient({ server, ca, token, contextName: 'agent' }, { userAgent: 'muster-bench', maxConnections: 1 });
-}
-
-function requestOf(cluster: Cluster, tokenName: string): ClusterRegistration {
-  return {
-    apiVersion,
-    kind: 'ClusterRegistration',
-    metadata: {
-      generateName: 'request-',
-      namespace: workspace,
-      labels: { ...elsewhere, [labels.registrationToken]: tokenName },
-      annotations: { [annotations.credential]: rotatingCredential },
-    },
-    spec: { clientID: cluster.spec?.clientID ?? '', clientRandom: randomToken(), clusterLabels: { bench: 'true' } },
-  };
 }
