@@ -8,7 +8,7 @@ import type { TestSpecification } from 'vitest/node';
 import { repositoryRoot } from '../../tools/repository.ts';
 
 /** Those that take more than a minute, the longest first. A name that is missing here costs some time and nothing else. */
-const long = {
+const long: Readonly<Record<'computing' | 'waiting', readonly string[]>> = {
   computing: [
     'test/pulumi/components',
     'test/e2e/register-clusters',
@@ -26,7 +26,7 @@ const long = {
     'runtime/hub/fleet/rights-and-tokens',
     'runtime/hub/fleet/registration',
   ],
-} as const;
+};
 
 const suffix = '.real.test.ts';
 /** So many computing ones are started for each that waits. */
@@ -34,10 +34,18 @@ const computingPerWaiting = 2;
 
 type Kind = keyof typeof long | 'short';
 
+const nameOf = ({ moduleId }: TestSpecification): string => relative(repositoryRoot, moduleId);
+
+/** In the list of its kind; those that are not in it come after it. */
+function place(kind: keyof typeof long, file: TestSpecification): number {
+  const index = long[kind].indexOf(nameOf(file).slice(0, -suffix.length));
+  return index < 0 ? long[kind].length : index;
+}
+
 function kindOf(file: string): Kind {
   if (!file.endsWith(suffix)) return 'short';
   const name = file.slice(0, -suffix.length);
-  if (long.waiting.some((each) => each === name)) return 'waiting';
+  if (long.waiting.includes(name)) return 'waiting';
   return file.startsWith('runtime/') ? 'waiting' : 'computing';
 }
 
@@ -45,22 +53,13 @@ function kindOf(file: string): Kind {
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const named = sorted.map((file) => ({ file, name: relative(repositoryRoot, file.moduleId) }));
-    const of = (kind: Kind) => named.filter(({ name }) => kindOf(name) === kind);
-    const longest = (kind: keyof typeof long): TestSpecification[] => {
-      const place = (name: string): number => {
-        const index = long[kind].findIndex((each) => name === each + suffix);
-        return index < 0 ? long[kind].length : index;
-      };
-      return of(kind)
-        .sort((a, b) => place(a.name) - place(b.name))
-        .map(({ file }) => file);
-    };
+    const of = (kind: Kind) => sorted.filter((file) => kindOf(nameOf(file)) === kind);
+    const longest = (kind: keyof typeof long) => of(kind).sort((a, b) => place(kind, a) - place(kind, b));
     const [computing, waiting] = [longest('computing'), longest('waiting')];
     const mixed: TestSpecification[] = [];
     while (computing.length + waiting.length > 0) {
       mixed.push(...computing.splice(0, computingPerWaiting), ...waiting.splice(0, 1));
     }
-    return [...mixed, ...of('short').map(({ file }) => file)];
+    return [...mixed, ...of('short')];
   }
 }
