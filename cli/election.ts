@@ -1,5 +1,6 @@
 /** Leader election as an environment gives it: Fleet's three variables, which only make sense together. */
 import { durations } from '../api/durations.ts';
+import { goTogether } from '../runtime/kube/leader-election.ts';
 import { durationOf } from './env.ts';
 import type { Env } from './env.ts';
 
@@ -29,7 +30,7 @@ export function electionOf(env: Env, prefix: string): { readonly election: Elect
     retryPeriodMs: durationOf(env, `${prefix}_RETRY_PERIOD`) ?? agentElection.retryPeriodMs,
   };
   const { leaseDurationMs: lease, renewDeadlineMs: deadline, retryPeriodMs: retry } = election;
-  if (lease > deadline && deadline > retry && retry > 0) return { election };
+  if (goTogether(lease, deadline, retry)) return { election };
   const warning =
     `${prefix}_…: lease duration ${lease / 1000} s, renew deadline ${deadline / 1000} s and retry period ${retry / 1000} s ` +
     'would let two lead; each must be shorter than the one before and above zero. The defaults (30s, 25s, 10s) are used';

@@ -40,6 +40,11 @@ export interface LeaderElector {
   run(signal: AbortSignal, lead: (signal: AbortSignal) => Promise<void>): Promise<void>;
 }
 
+/** Whether no two can lead with these times, in milliseconds: each shorter than the one before, and above zero. */
+export function goTogether(leaseDurationMs: number, renewDeadlineMs: number, retryMs: number): boolean {
+  return leaseDurationMs > renewDeadlineMs && renewDeadlineMs > retryMs && retryMs > 0;
+}
+
 /** Throws MusterError INVALID_ARGUMENT when the durations do not go together. */
 export function createLeaderElector(
   client: KubeClient,
@@ -72,7 +77,7 @@ class LeaseElector implements LeaderElector {
       ...options,
     };
     const { leaseDurationMs, renewDeadlineMs, retryMs, name } = this.#options;
-    if (!(leaseDurationMs > renewDeadlineMs && renewDeadlineMs > retryMs && retryMs > 0)) {
+    if (!goTogether(leaseDurationMs, renewDeadlineMs, retryMs)) {
       throw new MusterError('INVALID_ARGUMENT', 'needs lease duration > renew deadline > retry period > 0', {
         where: `lease ${name}`,
       });
