@@ -10,6 +10,7 @@ import { Namespaces } from '../api/kubernetes/core.ts';
 import type { KubeClient } from '../runtime/kube/client.ts';
 import { managedLabels } from '../runtime/hub/fleet/context.ts';
 import { clusterStatus } from '../runtime/hub/fleet/cluster-status.ts';
+import type { CredentialReaders } from '../runtime/hub/fleet/credential-readers.ts';
 import { createCredentialReaders } from '../runtime/hub/fleet/credential-readers.ts';
 import { accountOf, answer, answerName, grantRights } from '../runtime/hub/fleet/registration-grant.ts';
 import { rotatingPlan } from '../runtime/registration/credential.ts';
@@ -20,8 +21,7 @@ import { inParallel } from '../runtime/kube/in-parallel.ts';
 /** Registrations per second, from the first request to the last credential. */
 export async function bareRegistrations(target: Target, count: number, workers: number): Promise<number> {
   const { hub, admin } = target;
-  const none = { list: () => [], byIndex: () => [] };
-  const readers = createCredentialReaders(hub, answersNamespace, { readerRoles: none, bindings: none });
+  const readers = bareReaders(hub);
   const reader = { namespace: workspace, name: `bench-ceiling-${randomToken(8)}` };
   await readers.prepare(reader);
   const start = performance.now();
@@ -40,6 +40,12 @@ export async function bareRegistrations(target: Target, count: number, workers: 
     await finish();
   });
   return (count * 1000) / (last - start);
+}
+
+/** Who may read which answer, with nothing known before. */
+export function bareReaders(hub: KubeClient): CredentialReaders {
+  const none = { list: () => [], byIndex: () => [] };
+  return createCredentialReaders(hub, answersNamespace, { readerRoles: none, bindings: none });
 }
 
 export const asStatus = { type: 'merge', subresource: 'status' } as const;

@@ -16,7 +16,6 @@ import { synthAgent } from '../components/fleet/fleet-agent.ts';
 import { sendHeartbeat } from '../runtime/agent/fleet/heartbeat.ts';
 import { appliedMessage } from '../runtime/hub/fleet/import-state.ts';
 import type { CredentialReaders } from '../runtime/hub/fleet/credential-readers.ts';
-import { createCredentialReaders } from '../runtime/hub/fleet/credential-readers.ts';
 import { bootstrapFor } from '../runtime/hub/fleet/edge-agent.ts';
 import { applyAgent } from '../runtime/hub/fleet/edge-apply.ts';
 import { probeEdge } from '../runtime/hub/fleet/edge-probe.ts';
@@ -29,8 +28,9 @@ import { parseKubeconfig } from '../runtime/kube/kubeconfig.ts';
 import { ownerReference } from '../runtime/kube/owner.ts';
 import type { PlayedClusterAPI } from '../test/support/played-cluster-api.ts';
 import { clusterAPIFinalizer } from '../test/support/played-cluster-api.ts';
+import { connectAgent } from '../test/support/simulated-agent.ts';
 import type { SmallEdges } from '../test/support/small-edges.ts';
-import { asStatus, bareGrant, elsewhere } from './ceiling.ts';
+import { asStatus, bareGrant, bareReaders, elsewhere } from './ceiling.ts';
 import { requestOf } from './request.ts';
 import { answersNamespace, systemNamespace, workspace } from './target.ts';
 import type { Target } from './target.ts';
@@ -45,8 +45,7 @@ export interface BareImports {
 /** Imports per second, from the first Cluster of Cluster API to the last heartbeat. No hub and no played agent may run. */
 export async function bareImports(bare: BareImports, prefix: string, count: number): Promise<number> {
   const { target, workers } = bare;
-  const none = { list: () => [], byIndex: () => [] };
-  const readers = createCredentialReaders(target.hub, answersNamespace, { readerRoles: none, bindings: none });
+  const readers = bareReaders(target.hub);
   const start = performance.now();
   let last = start;
   await inParallel(count, workers, async (index) => {
@@ -145,7 +144,7 @@ async function bareRegistration(
 ): Promise<number> {
   const { hub } = target;
   const key = { namespace: workspace, name: cluster.metadata.name ?? '' };
-  const asked = connect(values, values.token);
+  const asked = connectAgent(values, values.token);
   try {
     const named = { ...elsewhere, [labels.registrationToken]: values.tokenName };
     const request = await asked.create(
@@ -159,7 +158,7 @@ async function bareRegistration(
     });
     const look = () => asked.get(Secrets, { namespace: answersNamespace, name: answer });
     await Promise.all([onceAllowed(look), finish()]);
-    const agent = connect(values, token);
+    const agent = connectAgent(values, token);
     try {
       await onceAllowed(() => sendHeartbeat(agent, { cluster: key, agentNamespace: defaults.agentNamespace }));
     } finally {
@@ -183,8 +182,4 @@ async function onceAllowed<T>(call: () => Promise<T>): Promise<T> {
     }
     await pause(durations.grantVerifyFirst);
   }
-}
-
-function connect({ apiServerURL: server, apiServerCA: ca }: BootstrapValues, token: string) {
-  return createClient({ server, ca, token, contextName: 'agent' }, { userAgent: 'muster-bench', maxConnections: 1 });
 }

@@ -30,7 +30,7 @@ export class SimulatedAgent {
   static async register(values: BootstrapValues, clientID: string, signal: AbortSignal): Promise<SimulatedAgent> {
     const createdAt = new Date().toISOString();
     const request: RememberedRequest = { clientID, clientRandom: randomToken(), createdAt, for: '' };
-    const bootstrap = connect(values, values.token);
+    const bootstrap = connectAgent(values, values.token);
     try {
       await send(bootstrap, toRegistration(request, values, { labels: { bench: 'true' }, podName: 'bench' }), {
         signal,
@@ -38,7 +38,7 @@ export class SimulatedAgent {
       const place = { namespace: values.systemRegistrationNamespace, signal, deadlineMs: limitMs };
       const answer = await awaitAnswer(bootstrap, request, place);
       if (typeof answer === 'string') throw new Error(`no answer to ${clientID}: ${answer}`);
-      const agent = new SimulatedAgent(connect(values, answer.token), answer);
+      const agent = new SimulatedAgent(connectAgent(values, answer.token), answer);
       await agent.#confirm(signal);
       return agent;
     } finally {
@@ -101,7 +101,8 @@ export class SimulatedAgent {
   }
 }
 
-function connect(values: BootstrapValues, token: string): KubeClient {
+/** Connections of one agent's own. */
+export function connectAgent(values: BootstrapValues, token: string): KubeClient {
   const { apiServerURL: server, apiServerCA: ca } = values;
   return createClient(
     { server, ca, token, contextName: 'agent' },
