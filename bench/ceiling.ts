@@ -7,12 +7,15 @@ import type { Cluster, ClusterRegistration } from '../api/fleet/kinds.ts';
 import { ClusterRegistrations, Clusters } from '../api/fleet/kinds.ts';
 import { autoClusterName, clusterNamespace, randomToken } from '../api/fleet/names.ts';
 import { Namespaces } from '../api/kubernetes/core.ts';
+import type { KubeObject, ResourceType } from '../api/resource.ts';
 import type { KubeClient } from '../runtime/kube/client.ts';
 import { managedLabels } from '../runtime/hub/fleet/context.ts';
 import { clusterStatus } from '../runtime/hub/fleet/cluster-status.ts';
 import type { CredentialReaders } from '../runtime/hub/fleet/credential-readers.ts';
 import { createCredentialReaders } from '../runtime/hub/fleet/credential-readers.ts';
 import { accountOf, answer, answerName, grantRights } from '../runtime/hub/fleet/registration-grant.ts';
+import { grantedStatus } from '../runtime/hub/fleet/registration-report.ts';
+import { difference } from '../runtime/hub/fleet/status-writer.ts';
 import { rotatingPlan } from '../runtime/registration/credential.ts';
 import { requestOf } from './request.ts';
 import { type Target, answersNamespace, systemNamespace, workspace } from './target.ts';
@@ -48,7 +51,17 @@ export function bareReaders(hub: KubeClient): CredentialReaders {
   return createCredentialReaders(hub, answersNamespace, { readerRoles: none, bindings: none });
 }
 
-export const asStatus = { type: 'merge', subresource: 'status' } as const;
+/** As the hub's own writer does it: only what is not so yet. */
+export async function bareStatus<T extends KubeObject & { status?: object }>(
+  client: KubeClient,
+  type: ResourceType<T>,
+  before: T,
+  wanted: NonNullable<T['status']>,
+): Promise<T> {
+  const { uid, namespace = '', name = '' } = before.metadata;
+  const body = { metadata: { uid }, status: difference(before.status, wanted) };
+  return await client.patch(type, { namespace, name }, body, { type: 'merge', subresource: 'status' });
+}
 
 /** All that a request is granted, until its agent can read the answer, which holds `token`. */
 export async function bareGrant(
@@ -56,7 +69,7 @@ export async function bareGrant(
   request: ClusterRegistration,
   cluster: Cluster,
   allow: (secretName: string) => Promise<void>,
-): Promise<{ token: string; finish: () => Promise<void> }> {
+): Promise<{ token: string; granted: Cluster; finish: () => Promise<void> }> {
   const { name = '' } = cluster.metadata;
   const namespace = await hub.create(Namespaces, {
     apiVersion: 'v1',
@@ -76,17 +89,16 @@ export async function bareGrant(
     { namespace: account.namespace, registration: { state: 'granted' }, liveness: { state: 'never' } },
     new Date(),
   );
-  const [{ token }] = await Promise.all([
+  const [{ token }, granted] = await Promise.all([
     hub.createToken(account, { expirationSeconds: Math.ceil(rotatingPlan.wantedMs / 1000) }),
-    hub.patch(Clusters, { namespace: workspace, name }, { status }, asStatus),
+    bareStatus(hub, Clusters, cluster, status),
   ]);
   const { type, object } = answer(scope, { token });
   await Promise.all([hub.create(type, object), allow(answerName(request))]);
-  const key = { namespace: workspace, name: request.metadata.name ?? '' };
   const finish = async (): Promise<void> => {
-    await hub.patch(ClusterRegistrations, key, { status: { clusterName: name, granted: true } }, asStatus);
+    await bareStatus(hub, ClusterRegistrations, request, grantedStatus(request, name));
   };
-  return { token, finish };
+  return { token, granted, finish };
 }
 
 /** Tells any hub that runs that these objects are another one's affair. */

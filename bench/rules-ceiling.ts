@@ -3,23 +3,30 @@
  * the cluster for one of them, built by the hub's own functions, with their identities, order and parallelism, but
  * without caches, queues or controllers. Left out, which makes the ceiling higher: Events, and looks that come too early.
  */
+import type { ClusterAPICluster } from '../api/cluster-api/cluster.ts';
 import { durations } from '../api/durations.ts';
-import { apiVersion, defaults, finalizers, labels } from '../api/fleet/constants.ts';
+import { annotations, apiVersion, defaults, labels } from '../api/fleet/constants.ts';
 import type { BootstrapValues } from '../api/fleet/bootstrap-values.ts';
 import type { Cluster } from '../api/fleet/kinds.ts';
 import { ClusterRegistrations, ClusterRegistrationTokens, Clusters } from '../api/fleet/kinds.ts';
-import { importTokenName, randomToken, tokenServiceAccountName } from '../api/fleet/names.ts';
+import { importTokenName, tokenServiceAccountName } from '../api/fleet/names.ts';
 import { Secrets, ServiceAccounts } from '../api/kubernetes/core.ts';
 import { RoleBindings, Roles } from '../api/kubernetes/rbac.ts';
 import { registrationFinalizer } from '../api/muster/constants.ts';
 import { synthAgent } from '../components/fleet/fleet-agent.ts';
 import { sendHeartbeat } from '../runtime/agent/fleet/heartbeat.ts';
-import { appliedMessage } from '../runtime/hub/fleet/import-state.ts';
+import { clusterAPIKubeconfig, fromClusterAPI } from '../runtime/hub/cluster-api/cluster-api-source.ts';
+import { newCluster } from '../runtime/hub/cluster-api/fleet-cluster.ts';
+import { registrationFor } from '../runtime/hub/cluster-api/registration.ts';
+import { isFault } from '../runtime/hub/cluster-api/source.ts';
+import { clusterStatus } from '../runtime/hub/fleet/cluster-status.ts';
 import type { CredentialReaders } from '../runtime/hub/fleet/credential-readers.ts';
 import { bootstrapFor } from '../runtime/hub/fleet/edge-agent.ts';
 import { applyAgent } from '../runtime/hub/fleet/edge-apply.ts';
 import { probeEdge } from '../runtime/hub/fleet/edge-probe.ts';
-import { tokenObjects, valuesSecret } from '../runtime/hub/fleet/token-objects.ts';
+import { appliedReport, importStatus } from '../runtime/hub/fleet/import-report.ts';
+import { tokenObjects, tokenOfAnnotation, valuesSecret } from '../runtime/hub/fleet/token-objects.ts';
+import { issuedStatus } from '../runtime/hub/fleet/token-report.ts';
 import { isForbidden } from '../runtime/kube/api-error.ts';
 import { pause } from '../runtime/kube/backoff.ts';
 import { createClient } from '../runtime/kube/create-client.ts';
@@ -30,8 +37,9 @@ import type { PlayedClusterAPI } from '../test/support/played-cluster-api.ts';
 import { clusterAPIFinalizer } from '../test/support/played-cluster-api.ts';
 import { connectAgent } from '../test/support/simulated-agent.ts';
 import type { SmallEdges } from '../test/support/small-edges.ts';
-import { asStatus, bareGrant, bareReaders, elsewhere } from './ceiling.ts';
+import { bareGrant, bareReaders, bareStatus, elsewhere } from './ceiling.ts';
 import { requestOf } from './request.ts';
+import { benchRule } from './rules-measure.ts';
 import { answersNamespace, systemNamespace, workspace } from './target.ts';
 import type { Target } from './target.ts';
 
@@ -61,17 +69,22 @@ async function bareImport(bare: BareImports, readers: CredentialReaders, name: s
   const { hub } = target;
   await capi.provision(name, edges.kubeconfig(name), { className: 'bench' });
   const mark = { metadata: { finalizers: [clusterAPIFinalizer, registrationFinalizer] } };
-  await hub.patch(capi.type, { namespace: capi.namespace, name }, mark, { type: 'merge' });
-  const cluster = await hub.create(Clusters, {
-    apiVersion,
-    kind: 'Cluster',
-    metadata: { name, namespace: workspace, labels: elsewhere, finalizers: [finalizers.cluster] },
-    spec: { clientID: randomToken(), kubeConfigSecret: `${name}-kubeconfig` },
-  });
+  const held = await hub.patch(capi.type, { namespace: capi.namespace, name }, mark, { type: 'merge' });
+  const created = await hub.create(Clusters, wantedFor(held));
   const secret = await hub.get(Secrets, { namespace: capi.namespace, name: `${name}-kubeconfig` });
-  const { values, account } = await bareToken(bare, readers, cluster);
-  await bareInstall(bare, cluster, secret.data?.['value'] ?? '', values);
+  const { values, account } = await bareToken(bare, readers, created);
+  const cluster = await bareInstall(bare, created, secret.data?.['value'] ?? '', values);
   return await bareRegistration(bare, readers, cluster, values, account);
+}
+
+/** What the benchmark's rule makes of it, marked as another hub's affair. */
+function wantedFor(held: ClusterAPICluster): Cluster {
+  const source = fromClusterAPI(held);
+  const target = { workspace, name: source.name };
+  const registration = registrationFor(benchRule, source, target, clusterAPIKubeconfig(source));
+  if (isFault(registration)) throw new Error(registration.message);
+  const { metadata, ...rest } = newCluster(registration, '');
+  return { ...rest, metadata: { ...metadata, labels: { ...metadata.labels, ...elsewhere } } };
 }
 
 /** The import token, its account and its values. */
@@ -92,7 +105,7 @@ async function bareToken({ target }: BareImports, readers: CredentialReaders, cl
     hub.create(Roles, objects.role),
     hub.create(RoleBindings, objects.roleBinding),
   ]);
-  const { token: bearer } = await hub.createToken(account, { expirationSeconds: 12 * 3600 });
+  const { token: bearer } = await hub.createToken(account, { expirationSeconds: durations.importTokenTtl / 1000 });
   const values: BootstrapValues = {
     clusterNamespace: workspace,
     apiServerURL: config.server,
@@ -102,8 +115,9 @@ async function bareToken({ target }: BareImports, readers: CredentialReaders, cl
     systemRegistrationNamespace: answersNamespace,
     systemNamespace,
   };
-  await Promise.all([hub.create(Secrets, valuesSecret(token, values, {})), readers.prepare(account)]);
-  await hub.patch(ClusterRegistrationTokens, place, { status: { secretName: name } }, asStatus);
+  const notes = { [annotations.appliedHash]: '0'.repeat(32), [tokenOfAnnotation]: token.metadata.uid ?? '' };
+  await Promise.all([hub.create(Secrets, valuesSecret(token, values, notes)), readers.prepare(account)]);
+  await bareStatus(hub, ClusterRegistrationTokens, token, issuedStatus(token, Date.now() + durations.importTokenTtl));
   await hub.get(Secrets, place);
   return { values, account };
 }
@@ -114,13 +128,13 @@ async function bareInstall(
   cluster: Cluster,
   kubeconfig: string,
   values: BootstrapValues,
-): Promise<void> {
+): Promise<Cluster> {
   const { signal } = new AbortController();
   const config = parseKubeconfig(Buffer.from(kubeconfig, 'base64'), { policy: 'hub' });
   const edge = createClient(config, { userAgent: 'muster-bench', maxConnections: 8 });
+  const hubAddress = { url: values.apiServerURL, ca: values.apiServerCA };
   try {
     await probeEdge(edge, signal);
-    const hubAddress = { url: values.apiServerURL, ca: values.apiServerCA };
     const bootstrap = bootstrapFor(values, hubAddress, cluster);
     const clientID = cluster.spec?.clientID ?? '';
     const manifests = synthAgent({ image: 'muster:bench', clientID, hubAddress, bootstrap });
@@ -128,10 +142,9 @@ async function bareInstall(
   } finally {
     await edge.close();
   }
-  const message = appliedMessage({ revision: '0'.repeat(12), token: '0'.repeat(8) });
-  const condition = { type: 'Imported', status: 'True', reason: 'Done', message };
-  const key = { namespace: workspace, name: cluster.metadata.name ?? '' };
-  await target.hub.patch(Clusters, key, { status: { conditions: [condition] } }, asStatus);
+  const applied = { revision: '0'.repeat(12), token: '0'.repeat(8) };
+  const { condition, fields } = appliedReport(cluster, applied, {}, hubAddress);
+  return await bareStatus(target.hub, Clusters, cluster, importStatus(cluster, condition, fields));
 }
 
 /** The agent asks, is answered, reports; and the hub notes that. */
@@ -152,7 +165,7 @@ async function bareRegistration(
       requestOf(named, { clientID: cluster.spec?.clientID ?? '' }),
     );
     let answer = '';
-    const { token, finish } = await bareGrant(hub, request, cluster, async (name) => {
+    const { token, granted, finish } = await bareGrant(hub, request, cluster, async (name) => {
       answer = name;
       await readers.allow(account, name);
     });
@@ -165,7 +178,9 @@ async function bareRegistration(
       await agent.close();
     }
     const reported = performance.now();
-    await hub.patch(Clusters, key, { status: { display: { state: 'Ready' } } }, asStatus);
+    const liveness = { state: 'online', untilMs: Date.now() + durations.agentCheckinInterval } as const;
+    const view = { namespace: granted.status?.namespace ?? '', registration: { state: 'granted' }, liveness } as const;
+    await bareStatus(hub, Clusters, granted, clusterStatus(granted, view, new Date()));
     return reported;
   } finally {
     await asked.close();

@@ -2,6 +2,7 @@
 import process from 'node:process';
 import { Clusters } from '../api/fleet/kinds.ts';
 import { registrationFinalizer } from '../api/muster/constants.ts';
+import type { RegistrationRule } from '../api/muster/kinds.ts';
 import { inParallel } from '../runtime/kube/in-parallel.ts';
 import { poll } from '../test/harness/index.ts';
 import type { PlayedAgents } from '../test/support/played-agents.ts';
@@ -16,6 +17,14 @@ import type { Target } from './target.ts';
 import { workspace } from './target.ts';
 
 const limitMs = 600_000;
+
+/** The rule that is measured. */
+export const benchRule: RegistrationRule = {
+  apiVersion: 'muster.dev/v1alpha1',
+  kind: 'RegistrationRule',
+  metadata: { name: 'bench' },
+  spec: { source: { clusterAPI: {} }, registration: { workspace } },
+};
 
 export interface RulesBench {
   readonly target: Target;

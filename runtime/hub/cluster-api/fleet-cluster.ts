@@ -1,7 +1,9 @@
-/** The Cluster of Fleet that a registration asks for, and the smallest change that leads there. Pure. */
+/** The Cluster of Fleet that a registration asks for, and the smallest change that leads there. Pure, but for new identities. */
 import { isDeepStrictEqual } from 'node:util';
 import { agentFields } from '../../../api/fleet/agent-settings.ts';
+import { apiVersion, finalizers } from '../../../api/fleet/constants.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
+import { randomToken } from '../../../api/fleet/names.ts';
 import { annotations } from '../../../api/muster/constants.ts';
 import { formatReference } from '../../../api/muster/kubeconfig-reference.ts';
 import { difference } from '../fleet/status-writer.ts';
@@ -40,6 +42,20 @@ export function wantedCluster(registration: Registration, bootstrapSecret: strin
   });
   const wanted = { labels: registration.labels, annotations: notes, spec };
   return { ...wanted, annotations: { ...notes, [annotations.applied]: JSON.stringify(keysOf(wanted)) } };
+}
+
+/** The Cluster as it is created. */
+export function newCluster(registration: Registration, bootstrapSecret: string): Cluster {
+  const { spec, ...metadata } = wantedCluster(registration, bootstrapSecret);
+  const { name, workspace: namespace } = registration;
+  return {
+    apiVersion,
+    kind: 'Cluster',
+    // with the finalizer that every Cluster gets, which saves a write
+    metadata: { name, namespace, finalizers: [finalizers.cluster], ...metadata },
+    // unknown to anyone else, so that nobody is taken for it
+    spec: { ...spec, clientID: randomToken() },
+  };
 }
 
 interface Keys {

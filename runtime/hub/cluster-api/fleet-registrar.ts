@@ -1,8 +1,8 @@
 /** Registrations as Clusters of Fleet; agents that register themselves get a token for one use beside it. */
-import { annotations as fleetAnnotations, apiVersion, finalizers } from '../../../api/fleet/constants.ts';
+import { annotations as fleetAnnotations } from '../../../api/fleet/constants.ts';
 import type { Cluster, ClusterRegistrationToken } from '../../../api/fleet/kinds.ts';
 import { Clusters } from '../../../api/fleet/kinds.ts';
-import { randomToken, safeConcat } from '../../../api/fleet/names.ts';
+import { safeConcat } from '../../../api/fleet/names.ts';
 import { annotations } from '../../../api/muster/constants.ts';
 import { keyOf, parseKey } from '../../../api/resource.ts';
 import { formatTime } from '../../../api/time.ts';
@@ -11,7 +11,7 @@ import type { CacheEvent } from '../../kube/cache.ts';
 import { ensureClusterToken } from '../fleet/cluster-token.ts';
 import type { HubContext } from '../fleet/context.ts';
 import { hubFieldManager } from '../fleet/context.ts';
-import { clusterPatch, wantedCluster } from './fleet-cluster.ts';
+import { clusterPatch, newCluster, wantedCluster } from './fleet-cluster.ts';
 import { sourceOf, toRegistered } from './fleet-registered.ts';
 import type { Registered, Registrar, RegistrarChange } from './registrar.ts';
 import { NameTaken } from './registrar.ts';
@@ -47,15 +47,7 @@ export function createFleetRegistrar(context: Known): Registrar {
   }
 
   async function create(wanted: Registration, bootstrapSecret: string, signal: AbortSignal): Promise<Cluster> {
-    const { spec, ...metadata } = wantedCluster(wanted, bootstrapSecret);
-    const cluster: Cluster = {
-      apiVersion,
-      kind: 'Cluster',
-      // with the finalizer that every Cluster gets, which saves a write
-      metadata: { name: wanted.name, namespace: wanted.workspace, finalizers: [finalizers.cluster], ...metadata },
-      // unknown to anyone else, so that nobody is taken for it
-      spec: { ...spec, clientID: randomToken() },
-    };
+    const cluster = newCluster(wanted, bootstrapSecret);
     try {
       const made = await client.create(Clusters, cluster, { signal, fieldManager: hubFieldManager });
       clusters.remember(made);

@@ -5,6 +5,7 @@ import type { Cluster, ClusterStatus } from '../../../api/fleet/kinds.ts';
 import { keyOf } from '../../../api/resource.ts';
 import type { HubContext } from './context.ts';
 import type { HubAddress } from './edge-agent.ts';
+import type { HubConfig } from '../../../api/fleet/hub-config.ts';
 import { agentNamespaceOf, installedStatus } from './edge-agent.ts';
 import { leftNamespaces } from './edge-move.ts';
 import type { Applied } from './import-state.ts';
@@ -18,17 +19,23 @@ export async function reportApplied(
   address: HubAddress,
   signal: AbortSignal,
 ): Promise<void> {
-  const status = installedStatus(cluster, context.config.current, address);
+  const { condition, fields } = appliedReport(cluster, applied, context.config.current, address);
+  await report(context, keyOf(cluster), condition, fields, signal);
+}
+
+/** What {@link reportApplied} says, for {@link importStatus}. Pure. */
+export function appliedReport(
+  cluster: Cluster,
+  applied: Applied,
+  config: HubConfig,
+  address: HubAddress,
+): { condition: Omit<Condition, 'type'>; fields: Partial<ClusterStatus> } {
   // while the agent moves, the status says where it is, not where it should be
   const namespace = leftNamespaces(cluster).length === 0 ? agentNamespaceOf(cluster) : undefined;
-  const message = appliedMessage(applied);
-  await report(
-    context,
-    keyOf(cluster),
-    { status: 'True', reason: reasons.done, message },
-    { ...status, ...(namespace === undefined ? {} : { namespace }) },
-    signal,
-  );
+  return {
+    condition: { status: 'True', reason: reasons.done, message: appliedMessage(applied) },
+    fields: { ...installedStatus(cluster, config, address), ...(namespace === undefined ? {} : { namespace }) },
+  };
 }
 
 /**
@@ -39,20 +46,11 @@ export async function report(
   context: HubContext,
   key: string,
   condition: Omit<Condition, 'type'>,
-  { namespace, ...status }: Partial<ClusterStatus>,
+  fields: Partial<ClusterStatus>,
   signal: AbortSignal,
 ): Promise<void> {
+  const written = await context.clusterStatus.update(key, (latest) => importStatus(latest, condition, fields), signal);
   const type = conditionTypes.imported;
-  const written = await context.clusterStatus.update(
-    key,
-    (latest) => {
-      const before = (latest.status?.conditions ?? []) as Condition[];
-      const conditions = setCondition(before, { type, ...condition }) as NonNullable<ClusterStatus['conditions']>;
-      const agent = namespace === undefined ? {} : { agent: { ...latest.status?.agent, namespace } };
-      return { ...latest.status, ...status, ...agent, conditions };
-    },
-    signal,
-  );
   if (written === undefined || written.before === written.after) return;
   const was = findCondition(written.before.status?.conditions, type);
   if (was?.reason === condition.reason && was?.message === condition.message) return;
@@ -61,4 +59,16 @@ export async function report(
   else if (condition.reason !== reasons.waitingForToken) {
     context.events.event(written.after, 'Warning', condition.reason ?? reasons.error, condition.message ?? '');
   }
+}
+
+/** The status with condition Imported and these fields; `namespace` is where the agent is. Pure. */
+export function importStatus(
+  { status }: Cluster,
+  condition: Omit<Condition, 'type'>,
+  { namespace, ...fields }: Partial<ClusterStatus>,
+): ClusterStatus {
+  const before = (status?.conditions ?? []) as Condition[];
+  const conditions = setCondition(before, { type: conditionTypes.imported, ...condition });
+  const agent = namespace === undefined ? {} : { agent: { ...status?.agent, namespace } };
+  return { ...status, ...fields, ...agent, conditions: conditions as NonNullable<ClusterStatus['conditions']> };
 }

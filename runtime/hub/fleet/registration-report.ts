@@ -14,19 +14,16 @@ export async function finish(
   signal: AbortSignal,
 ): Promise<void> {
   const clusterName = cluster.metadata.name ?? '';
-  await context.requestStatus.update(
-    keyOf(request),
-    (current) => ({
-      ...current.status,
-      clusterName,
-      granted: true,
-      conditions: conditionsWith(current, [
-        { type: conditionTypes.accepted, status: 'True', reason: reasons.done },
-        { type: conditionTypes.granted, status: 'True', reason: reasons.done },
-      ]),
-    }),
-    signal,
-  );
+  await context.requestStatus.update(keyOf(request), (current) => grantedStatus(current, clusterName), signal);
+}
+
+/** Pure. */
+export function grantedStatus(request: ClusterRegistration, clusterName: string): ClusterRegistrationStatus {
+  const conditions = conditionsWith(request, [
+    { type: conditionTypes.accepted, status: 'True', reason: reasons.done },
+    { type: conditionTypes.granted, status: 'True', reason: reasons.done },
+  ]);
+  return { ...request.status, clusterName, granted: true, conditions };
 }
 
 /** Writes why a request has nothing yet, once. */

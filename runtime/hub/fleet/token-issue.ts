@@ -1,6 +1,5 @@
 /** Issuing a token: its account with the right to ask, the bearer, and the values Secret that agents are installed with. */
 import { createHash } from 'node:crypto';
-import { conditionTypes, reasons } from '../../../api/conditions.ts';
 import { MusterError } from '../../../api/errors.ts';
 import { annotations } from '../../../api/fleet/constants.ts';
 import type { ClusterRegistrationToken } from '../../../api/fleet/kinds.ts';
@@ -10,14 +9,13 @@ import type { Secret } from '../../../api/kubernetes/core.ts';
 import { Secrets, ServiceAccounts } from '../../../api/kubernetes/core.ts';
 import { RoleBindings, Roles } from '../../../api/kubernetes/rbac.ts';
 import { keyOf } from '../../../api/resource.ts';
-import { formatTime } from '../../../api/time.ts';
 import { isOwnedBy } from '../../kube/owner.ts';
 import { ensureObject } from '../../registration/ensure.ts';
 import type { HubContext } from './context.ts';
 import { ensureOptions, hubFieldManager } from './context.ts';
 import { tokenFor } from './token-credential.ts';
 import { tokenObjects, tokenOfAnnotation, valuesOf, valuesSecret } from './token-objects.ts';
-import { conditionsWith } from './token-report.ts';
+import { issuedStatus } from './token-report.ts';
 
 /** Safe to repeat; costs no request when all is there and current. */
 export async function issue(
@@ -43,17 +41,7 @@ export async function issue(
     const issued = { account, accountUid: serviceAccount.metadata.uid ?? '', expiresMs };
     await Promise.all([writeValues(context, token, issued, signal), context.readers.prepare(account)]);
   }
-  const expires = expiresMs === undefined ? undefined : formatTime(expiresMs);
-  const written = await context.tokenStatus.update(
-    keyOf(token),
-    (latest) => ({
-      ...latest.status,
-      secretName: name,
-      ...(expires === undefined ? {} : { expires }),
-      conditions: conditionsWith(latest, { type: conditionTypes.issued, status: 'True', reason: reasons.done }),
-    }),
-    signal,
-  );
+  const written = await context.tokenStatus.update(keyOf(token), (latest) => issuedStatus(latest, expiresMs), signal);
   // nobody looks at the Events of tokens that the hub makes for itself
   if (written !== undefined && written.before !== written.after && !isForOneCluster(token)) {
     context.events.event(token, 'Normal', 'Issued', `values for agents are in Secret ${name}`);

@@ -4,6 +4,7 @@ import { conditionTypes, reasons, setCondition } from '../../../api/conditions.t
 import { isMusterError } from '../../../api/errors.ts';
 import type { ClusterRegistrationToken, ClusterRegistrationTokenStatus } from '../../../api/fleet/kinds.ts';
 import { keyOf } from '../../../api/resource.ts';
+import { formatTime } from '../../../api/time.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import type { HubContext } from './context.ts';
 
@@ -49,7 +50,20 @@ export async function explain(
   }
 }
 
-export function conditionsWith(
+/** What a token says whose values are in the Secret of its name. Pure. */
+export function issuedStatus(
+  token: ClusterRegistrationToken,
+  expiresMs: number | undefined,
+): ClusterRegistrationTokenStatus {
+  return {
+    ...token.status,
+    secretName: token.metadata.name ?? '',
+    ...(expiresMs === undefined ? {} : { expires: formatTime(expiresMs) }),
+    conditions: conditionsWith(token, { type: conditionTypes.issued, status: 'True', reason: reasons.done }),
+  };
+}
+
+function conditionsWith(
   token: ClusterRegistrationToken,
   condition: Condition,
 ): NonNullable<ClusterRegistrationTokenStatus['conditions']> {
