@@ -118,16 +118,19 @@ function canonical(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, each]) => [key, canonical(each)]));
 }
 
-/** Fleet's record in status of what the agent was installed with; other tools look at it. */
+/**
+ * Fleet's record in status of what the agent was installed with; other tools look at it. As there, what is empty is left
+ * out: each field costs the API server with every later write.
+ */
 export function installedStatus(cluster: Cluster, config: HubConfig, address: HubAddress): Partial<ClusterStatus> {
   const spec = cluster.spec ?? {};
-  const hash = (value: unknown): string => (value === undefined || value === null ? '' : statusHash(value));
+  const hash = (value: unknown) => (value === undefined || value === null ? undefined : statusHash(value));
   return {
     agentDeployedGeneration: spec.redeployAgentGeneration ?? 0,
     agentMigrated: true,
     agentNamespaceMigrated: true,
     cattleNamespaceMigrated: true,
-    agentConfigChanged: false,
+    agentConfigChanged: undefined,
     apiServerURL: address.url,
     apiServerCAHash: statusHash(Buffer.from(address.ca).toString('base64')),
     agentTLSMode: config.agentTLSMode || names.agentTLSMode,
@@ -137,8 +140,8 @@ export function installedStatus(cluster: Cluster, config: HubConfig, address: Hu
     agentResourcesHash: hash(spec.agentResources),
     agentTolerationsHash: hash(spec.agentTolerations),
     agentSchedulingCustomizationHash: hash(spec.agentSchedulingCustomization),
-    agentPrivateRepoURL: spec.privateRepoURL ?? '',
-    agentHostNetwork: spec.hostNetwork ?? false,
+    agentPrivateRepoURL: spec.privateRepoURL || undefined,
+    agentHostNetwork: spec.hostNetwork || undefined,
   };
 }
 
