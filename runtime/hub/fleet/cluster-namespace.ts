@@ -41,7 +41,7 @@ export async function ensureClusterNamespace(
       },
     );
   }
-  const known = context.namespaces.get(name) ?? (await create());
+  const known = context.namespaces.get(name) ?? (await context.newNamespaces.do(name, create));
   if (known.metadata.deletionTimestamp !== undefined) {
     throw new MusterError('CONFLICT', 'the namespace of an earlier cluster of this name is still being deleted', {
       where: `Namespace ${name}`,

@@ -12,6 +12,7 @@ import type { ConfigStore } from './config-store.ts';
 import type { CredentialReaders } from './credential-readers.ts';
 import type { AgentDefaults } from './edge-agent.ts';
 import type { Overlay } from './overlay.ts';
+import type { SingleFlight } from './single-flight.ts';
 import type { StatusWriter } from './status-writer.ts';
 import type { WorkspaceSecrets } from './workspace-secrets.ts';
 
@@ -48,6 +49,8 @@ export interface HubContext {
   readonly tokenStatus: StatusWriter<ClusterRegistrationToken>;
   /** Clusters (`namespace/name`) that a registration is working on right now; it writes their first status itself. */
   readonly granting: Set<string>;
+  /** Cluster namespaces that are being made, by name: registration, import and Cluster all need it, and at once. */
+  readonly newNamespaces: SingleFlight<Namespace>;
   /** When this process saw `lastSeen` of a Cluster (`namespace/name`) change, in milliseconds. */
   readonly observed: Map<string, number>;
   /**

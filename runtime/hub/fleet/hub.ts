@@ -37,6 +37,7 @@ import { createRegistrationController } from './registration-controller.ts';
 import { createRepairController } from './repair-controller.ts';
 import { createRevocationController } from './revocation-controller.ts';
 import { prepareHub } from './start-guard.ts';
+import { createSingleFlight } from './single-flight.ts';
 import { createStatusWriter } from './status-writer.ts';
 import { createTokenControllers } from './token-controller.ts';
 import { createWorkspaceController, sourceOpening } from './workspace-controller.ts';
@@ -141,6 +142,7 @@ function assemble(manager: Manager, { systemNamespace, ownUid, edges, lifetime, 
     requestStatus: createStatusWriter(client, ClusterRegistrations, requests, hubFieldManager),
     tokenStatus: createStatusWriter(client, ClusterRegistrationTokens, tokens, hubFieldManager),
     granting: new Set(),
+    newNamespaces: createSingleFlight(),
     observed: new Map(),
     inherited: new Map(),
     published: new Map(),
