@@ -173,6 +173,10 @@ export const durations = {
   /** First and longest pause before a failed import is tried again; a changed kubeconfig wakes it at once. */
   importRetryFirst: 1_000,
   importRetryLast: 5 * 60_000,
+  /** How long the first report of an agent is waited for, so that its registration is told with it, in one write. */
+  firstReportSoon: 1_000,
+  /** Age up to which a new Cluster without a status waits for what its import comes to, for the same reason. */
+  importSoon: 5_000,
   /** How long an import waits for the token that it has made before it says so; in a crowd of hundreds it takes seconds. */
   importTokenSoon: 10_000,
   /** After an import, how soon and how often the hub looks why an agent does not come; pulling an image takes seconds. */

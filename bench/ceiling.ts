@@ -91,7 +91,8 @@ export async function bareGrant(
   );
   const [{ token }, granted] = await Promise.all([
     hub.createToken(account, { expirationSeconds: Math.ceil(rotatingPlan.wantedMs / 1000) }),
-    bareStatus(hub, Clusters, cluster, status),
+    // one that has a status is told with its agent's first report
+    cluster.status === undefined ? bareStatus(hub, Clusters, cluster, status) : cluster,
   ]);
   const { type, object } = answer(scope, { token });
   await Promise.all([hub.create(type, object), allow(answerName(request))]);

@@ -4,12 +4,13 @@
  * without caches, queues or controllers. Left out, which makes the ceiling higher: Events, and looks that come too early.
  */
 import type { ClusterAPICluster } from '../api/cluster-api/cluster.ts';
+import { reasons } from '../api/conditions.ts';
 import { durations } from '../api/durations.ts';
 import { annotations, apiVersion, defaults, labels } from '../api/fleet/constants.ts';
 import type { BootstrapValues } from '../api/fleet/bootstrap-values.ts';
 import type { Cluster } from '../api/fleet/kinds.ts';
 import { ClusterRegistrations, ClusterRegistrationTokens, Clusters } from '../api/fleet/kinds.ts';
-import { importTokenName, tokenServiceAccountName } from '../api/fleet/names.ts';
+import { clusterNamespace, importTokenName, tokenServiceAccountName } from '../api/fleet/names.ts';
 import { Secrets, ServiceAccounts } from '../api/kubernetes/core.ts';
 import { RoleBindings, Roles } from '../api/kubernetes/rbac.ts';
 import { registrationFinalizer } from '../api/muster/constants.ts';
@@ -19,6 +20,7 @@ import { clusterAPIKubeconfig, fromClusterAPI } from '../runtime/hub/cluster-api
 import { newCluster } from '../runtime/hub/cluster-api/fleet-cluster.ts';
 import { registrationFor } from '../runtime/hub/cluster-api/registration.ts';
 import { isFault } from '../runtime/hub/cluster-api/source.ts';
+import type { ClusterView } from '../runtime/hub/fleet/cluster-status.ts';
 import { clusterStatus } from '../runtime/hub/fleet/cluster-status.ts';
 import type { CredentialReaders } from '../runtime/hub/fleet/credential-readers.ts';
 import { bootstrapFor } from '../runtime/hub/fleet/edge-agent.ts';
@@ -144,7 +146,20 @@ async function bareInstall(
   }
   const applied = { revision: '0'.repeat(12), token: '0'.repeat(8) };
   const { condition, fields } = appliedReport(cluster, applied, {}, hubAddress);
-  return await bareStatus(target.hub, Clusters, cluster, importStatus(cluster, condition, fields));
+  const first = clusterStatus(cluster, notAsked(cluster), new Date());
+  return await bareStatus(
+    target.hub,
+    Clusters,
+    cluster,
+    importStatus({ ...cluster, status: first }, condition, fields),
+  );
+}
+
+/** Before its agent asks. */
+function notAsked({ metadata }: Cluster): ClusterView {
+  const namespace = clusterNamespace(workspace, metadata.name ?? '');
+  const registration = { state: 'waiting', reason: reasons.waitingForAgent, message: 'no agent has asked' } as const;
+  return { namespace, registration, liveness: { state: 'never' } };
 }
 
 /** The agent asks, is answered, reports; and the hub notes that. */

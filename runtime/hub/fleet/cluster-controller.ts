@@ -13,13 +13,14 @@ import { createController } from '../../kube/controller.ts';
 import { addFinalizer, isDeleting } from '../../kube/finalizers.ts';
 import { clusterOf, identityKey, indexes, needs, requestOf } from './caches.ts';
 import { detachCluster, removeLeftovers } from './cluster-detach.ts';
-import { inheritLiveness, lastSeenMs, livenessOf } from './cluster-liveness.ts';
+import { inheritLiveness, lastSeenMs } from './cluster-liveness.ts';
 import { ensureClusterNamespace } from './cluster-namespace.ts';
 import type { ClusterView } from './cluster-status.ts';
 import { clusterStatus } from './cluster-status.ts';
+import { moreIn, viewOf } from './cluster-view.ts';
 import type { HubContext } from './context.ts';
 import type { EdgeCleaner } from './edge-cleaner.ts';
-import { claimsOn, isClaim, registrationOf } from './registration-state.ts';
+import { isClaim } from './registration-state.ts';
 import type { Outside } from './slots.ts';
 import { createSlots } from './slots.ts';
 
@@ -108,14 +109,13 @@ async function reconcileCluster(
   if (current !== cluster) context.clusters.remember(current);
   const { namespace, error } = await namespaceView(context, current, signal);
   const nowMs = Date.now();
+  const moreMs = error === undefined ? moreIn(context, context.clusters.get(key) ?? current, nowMs) : 0;
+  if (moreMs > 0) return { requeueAfterMs: moreMs };
   let view: ClusterView | undefined;
   const written = await context.clusterStatus.update(
     key,
     (latest) => {
-      const liveness = livenessOf(context, latest, nowMs);
-      const claims = claimsOn(context, latest).map(({ metadata }) => metadata.name ?? '');
-      const trouble = context.troubles.get(key);
-      view = { namespace, registration: registrationOf(context, latest), liveness, claims: claims.sort(), trouble };
+      view = viewOf(context, latest, namespace, nowMs);
       return clusterStatus(latest, view, new Date(nowMs));
     },
     signal,

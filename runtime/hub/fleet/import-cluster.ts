@@ -13,6 +13,7 @@ import type { AgentProps } from '../../../components/fleet/props.ts';
 import type { KubeClient } from '../../kube/client.ts';
 import type { Result } from '../../kube/controller.ts';
 import { removeAgentBundle } from './agent-bundle.ts';
+import { ensureClusterNamespace } from './cluster-namespace.ts';
 import type { HubContext } from './context.ts';
 import { agentNamespaceOf, agentProps, bootstrapFor, settingsRevision } from './edge-agent.ts';
 import { applyAgent, removeAgent, removeStatefulAgent } from './edge-apply.ts';
@@ -108,6 +109,8 @@ async function install(
   // a faulty setting is told before anything is made for it
   synthAgent(props);
   const client = await target.connect();
+  // its agent will ask for it soon; why there is none, the Cluster's own reconcile tells
+  const namespace = ensureClusterNamespace(context, cluster, signal).catch(() => undefined);
   const carried = await carryOver(context, target, client, registered, signal);
   const bootstrap = need.bootstrap || carried === 'lost';
   const asked = bootstrap ? await ensureImportToken(context, cluster, signal) : undefined;
@@ -137,6 +140,7 @@ async function install(
   } catch (error) {
     throw explainApplyError(error, target, client.server);
   }
+  await namespace;
   const applied: Applied = { revision, token: token === undefined ? '' : shortUid(token.metadata.uid ?? '') };
   await reportApplied(context, context.clusters.get(keyOf(cluster)) ?? cluster, applied, address, signal);
   return sooner(renewLater(token, bootstrap), { requeueAfterMs: durations.agentLookFirst });

@@ -3,6 +3,8 @@ import type { Condition } from '../../../api/conditions.ts';
 import { conditionTypes, findCondition, reasons, setCondition } from '../../../api/conditions.ts';
 import type { Cluster, ClusterStatus } from '../../../api/fleet/kinds.ts';
 import { keyOf } from '../../../api/resource.ts';
+import { clusterStatus } from './cluster-status.ts';
+import { knownNamespace, viewOf } from './cluster-view.ts';
 import type { HubContext } from './context.ts';
 import type { HubAddress } from './edge-agent.ts';
 import type { HubConfig } from '../../../api/fleet/hub-config.ts';
@@ -49,7 +51,11 @@ export async function report(
   fields: Partial<ClusterStatus>,
   signal: AbortSignal,
 ): Promise<void> {
-  const written = await context.clusterStatus.update(key, (latest) => importStatus(latest, condition, fields), signal);
+  const written = await context.clusterStatus.update(
+    key,
+    (latest) => importStatus(begun(context, latest), condition, fields),
+    signal,
+  );
   const type = conditionTypes.imported;
   if (written === undefined || written.before === written.after) return;
   const was = findCondition(written.before.status?.conditions, type);
@@ -59,6 +65,14 @@ export async function report(
   else if (condition.reason !== reasons.waitingForToken) {
     context.events.event(written.after, 'Warning', condition.reason ?? reasons.error, condition.message ?? '');
   }
+}
+
+/** With its first status, if it has none yet (cluster-view.ts). */
+function begun(context: HubContext, cluster: Cluster): Cluster {
+  const namespace = cluster.status?.namespace ? undefined : knownNamespace(context, cluster);
+  if (namespace === undefined) return cluster;
+  const nowMs = Date.now();
+  return { ...cluster, status: clusterStatus(cluster, viewOf(context, cluster, namespace, nowMs), new Date(nowMs)) };
 }
 
 /** The status with condition Imported and these fields; `namespace` is where the agent is. Pure. */

@@ -53,6 +53,22 @@ export async function createCluster(
     return found.spec?.clientID === request.spec?.clientID ? found : undefined;
   }
 }
+/** One that has a status is told with its agent's first report (cluster-controller.ts). */
+const isNew = ({ status }: Cluster): boolean => !status?.namespace;
+
+async function tellGranted(
+  context: HubContext,
+  cluster: Cluster,
+  namespace: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const change = (current: Cluster) => {
+    const liveness = livenessOf(context, current, Date.now());
+    return clusterStatus(current, { namespace, registration: { state: 'granted' }, liveness }, new Date());
+  };
+  await context.clusterStatus.update(keyOf(cluster), change, signal);
+}
+
 /** Throws what the failing step threw, after the request has told of it; safe to repeat. */
 export async function grant(
   context: HubContext,
@@ -75,20 +91,7 @@ export async function grant(
         issue: async (issueSignal) => {
           const [credential] = await Promise.all([
             issueFor(context, request, account, issueSignal ?? signal),
-            context.clusterStatus.update(
-              keyOf(cluster),
-              (current) =>
-                clusterStatus(
-                  current,
-                  {
-                    namespace: account.namespace,
-                    registration: { state: 'granted' },
-                    liveness: livenessOf(context, current, Date.now()),
-                  },
-                  new Date(),
-                ),
-              signal,
-            ),
+            isNew(cluster) ? tellGranted(context, cluster, account.namespace, signal) : undefined,
           ]);
           return credential;
         },
