@@ -1,4 +1,4 @@
-/** The Cluster of Fleet that a registration asks for, and the smallest change that leads there. Pure, but for new identities. */
+/** The Cluster of Fleet that a registration asks for, and the smallest change that leads there. */
 import { isDeepStrictEqual } from 'node:util';
 import { agentFields } from '../../../api/fleet/agent-settings.ts';
 import { apiVersion, finalizers } from '../../../api/fleet/constants.ts';

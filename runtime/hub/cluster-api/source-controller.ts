@@ -31,7 +31,8 @@ export function createSourceController(context: RuleContext, warmUp: WarmUp): Co
   };
   const controller = createController({
     name: 'rule-source',
-    concurrency: 16,
+    // few: what is begun goes first, so that of hundreds that come at once half are registered after half of the time
+    concurrency: 4,
     backoff: { baseMs: durations.hubRetryFirst, maxMs: durations.hubRetryLast, jitter: 0.2 },
     reconcile,
   });

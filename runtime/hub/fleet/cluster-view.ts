@@ -30,8 +30,8 @@ export function viewOf(
 export function knownNamespace(context: Pick<HubContext, 'namespaces'>, cluster: Cluster): string | undefined {
   const name = namespaceOf(cluster);
   const known = context.namespaces.get(name);
-  const isIts = known?.metadata.deletionTimestamp === undefined && known && clusterOf(known) === keyOf(cluster);
-  return isIts ? name : undefined;
+  if (known === undefined || known.metadata.deletionTimestamp !== undefined) return undefined;
+  return clusterOf(known) === keyOf(cluster) ? name : undefined;
 }
 
 type Known = Pick<HubContext, 'config' | 'clusters' | 'requests' | 'serviceAccounts' | 'observed' | 'published'>;
