@@ -3,75 +3,34 @@
  * so that the first sync succeeds. At the end of that of Argo CD a cluster is registered, with a credential from External
  * Secrets.
  */
-import { writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { isTrue } from '../../api/conditions.ts';
 import { Clusters } from '../../api/fleet/kinds.ts';
-import { Secrets } from '../../api/kubernetes/core.ts';
 import type { KubeObject } from '../../api/resource.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
-import { ControlPlane, poll } from '../harness/index.ts';
-import { fetchSecrets, installExternalSecrets } from './external-secrets.ts';
-import { addSettings, onThisMachine } from './machine.ts';
+import type { ControlPlane as Plane } from '../harness/index.ts';
+import { ControlPlane } from '../harness/index.ts';
+import { openExample, storeIsReady, workspace } from './one-cluster.ts';
 import { reconcileAsFlux, syncAsArgoCd } from './players.ts';
 import type { FluxKustomization } from './players.ts';
-import { createRepository, readmeOf } from './repository.ts';
 import type { Repository } from './repository.ts';
-import { shellBlocks } from './shell.ts';
-import { openShell, startCluster } from './stage.ts';
+import { startCluster } from './stage.ts';
 
-const workspace = 'fleet-default';
-const storeNamespace = 'store-17-system';
-
-interface Place {
-  readonly plane: ControlPlane;
-  readonly admin: KubeClient;
-  readonly repository: Repository;
-}
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** One cluster is enough: the store's agent lives in another namespace of the hub's. */
-async function open(example: string, plane: ControlPlane): Promise<Place> {
+async function open(example: string, plane: Plane): Promise<{ admin: KubeClient; repository: Repository }> {
   const admin = plane.client();
   closing.push(() => admin.close());
-  const { env } = await openShell({ hub: plane });
-  const repository = await createRepository({ ...env, HUB_URL: plane.server }, { name: example });
-  const pulled = { imagePullPolicy: 'Never' };
-  addSettings(repository.path('settings/hub.yaml'), { ...pulled, ...onThisMachine('hub', plane.server) });
-  addSettings(repository.path('settings/agent.yaml'), {
-    ...pulled,
-    ...onThisMachine('agent', plane.server, 1000),
-    namespace: storeNamespace,
-  });
-  writeFileSync(repository.path('settings/hub-ca.pem'), plane.ca);
-  await installExternalSecrets(admin);
-  const [write = ''] = shellBlocks(readmeOf(example));
-  await repository.run(write);
-  return { plane, admin, repository };
+  return { admin, repository: await openExample(example, plane, admin) };
 }
 
 /** What kustomize makes of a folder: both tools read them this way. */
 async function objectsIn(repository: Repository, folder: string): Promise<KubeObject[]> {
   const text = await repository.run(`kubectl kustomize ${folder}`);
   return parseAllDocuments(text).map((document) => document.toJS() as KubeObject);
-}
-
-/** External Secrets and its PushSecret: the values of the token go to the store and come to the agent. */
-async function storeIsReady({ admin }: Place): Promise<void> {
-  const values = await poll(
-    async () => (await admin.find(Secrets, { namespace: workspace, name: 'stores' }))?.data?.['values'],
-    { what: 'the values of the token' },
-  );
-  await fetchSecrets(admin, storeNamespace, { 'fleet/stores/values': Buffer.from(values, 'base64').toString() });
-  const ready = async (): Promise<true | undefined> => {
-    const { status } = await admin.get(Clusters, { namespace: workspace, name: 'store-17' });
-    return isTrue(status?.conditions, 'Ready') ? true : undefined;
-  };
-  await poll(ready, { what: 'store-17 to be Ready' });
 }
 
 describe('in the order of Argo CD', () => {
@@ -87,7 +46,7 @@ describe('in the order of Argo CD', () => {
     const waves = await syncAsArgoCd(here.admin, await objectsIn(here.repository, hub));
     expect(waves.length).toBeGreaterThan(2);
     // An agent is healthy when it has registered, for which it needs what External Secrets brings meanwhile.
-    await Promise.all([syncAsArgoCd(here.admin, await objectsIn(here.repository, store)), storeIsReady(here)]);
+    await Promise.all([syncAsArgoCd(here.admin, await objectsIn(here.repository, store)), storeIsReady(here.admin)]);
   }, 240_000);
 });
 

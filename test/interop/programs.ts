@@ -1,5 +1,7 @@
 /** The programs of Fleet that the suite is given. They are built by whoever runs it; nothing here makes them. */
 
+import { given } from './given.ts';
+
 /** Paths as `npm run test:interop` was given them. */
 export interface FleetPrograms {
   readonly controller: string;
@@ -16,13 +18,7 @@ const variables = {
 } as const;
 
 export const programs: FleetPrograms = {
-  controller: required(variables.controller),
-  agent: required(variables.agent),
+  controller: given(variables.controller),
+  agent: given(variables.agent),
   charts: process.env[variables.charts] || undefined,
 };
-
-function required(variable: string): string {
-  const path = process.env[variable];
-  if (!path) throw new Error(`${variable} is not set: run npm run test:interop, which says what it needs`);
-  return path;
-}

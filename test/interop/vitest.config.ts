@@ -4,7 +4,11 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     root: import.meta.dirname,
-    include: ['*.interop.ts'],
+    // those whose programs were given
+    include: [
+      ...(process.env['MUSTER_INTEROP_FLEET_CONTROLLER'] ? ['!(flux).interop.ts'] : []),
+      ...(process.env['MUSTER_INTEROP_FLUX_CONTROLLER'] ? ['flux.interop.ts'] : []),
+    ],
     pool: 'forks',
     fileParallelism: false,
     testTimeout: 300_000,

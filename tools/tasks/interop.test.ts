@@ -25,21 +25,29 @@ describe('parseInterop', () => {
     [[...paths.slice(0, 3), 'bin/none'], '--fleet-agent: bin/none is not a program'],
     [[...paths.slice(0, 3), 'bin'], '--fleet-agent: bin is not a program'],
     [[...paths, '--fleet-charts', 'bin'], '--fleet-charts: bin has no charts'],
+    [['--flux-controller', 'bin/controller'], '--flux-crds is missing'],
+    [['--flux-controller', 'bin/controller', '--flux-crds', 'none'], '--flux-crds: none does not exist'],
+    [['--flux-controller', 'bin/controller', '--flux-crds', 'bin', ...paths.slice(2)], '--fleet-controller is missing'],
   ])('says what is wrong with %j', (args, message) => {
     expect(() => parseInterop(args, dir)).toThrow(message);
   });
 
   it('takes paths from where the user is, and does without charts', () => {
     expect(parseInterop([...paths, 'takeover'], dir)).toEqual({
-      controller: join(dir, 'bin', 'controller'),
-      agent: join(dir, 'bin', 'agent'),
-      charts: undefined,
+      fleet: { controller: join(dir, 'bin', 'controller'), agent: join(dir, 'bin', 'agent'), charts: undefined },
       filters: ['takeover'],
+    });
+  });
+
+  it('needs nothing of Fleet for Flux alone', () => {
+    expect(parseInterop(['--flux-controller', 'bin/controller', '--flux-crds', 'bin'], dir)).toEqual({
+      flux: { controller: join(dir, 'bin', 'controller'), crds: [join(dir, 'bin')] },
+      filters: [],
     });
   });
 
   it('finds the charts beside the programs', () => {
     for (const chart of ['fleet', 'fleet-agent']) mkdirSync(join(dir, 'charts', chart), { recursive: true });
-    expect(parseInterop(paths, dir).charts).toBe(join(dir, 'charts'));
+    expect(parseInterop(paths, dir).fleet?.charts).toBe(join(dir, 'charts'));
   });
 });

@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { buildPackage } from '../build.ts';
@@ -8,23 +8,26 @@ import { repositoryRoot } from '../repository.ts';
 import type { Task } from './task.ts';
 import { formatTally, runVitest } from './test.ts';
 
-const usage = `Usage: npm run test:interop -- --fleet-controller PATH --fleet-agent PATH [--fleet-charts DIR] [FILTER…]
+const usage = `Usage: npm run test:interop -- PROGRAMS… [FILTER…]
 
-Runs muster and Rancher Fleet against each other on real control planes. It needs Fleet's programs, already built:
+Runs muster beside Rancher Fleet, and under Flux, on real control planes. It needs their programs, already built: those of
+Fleet, or of Flux, or of both.
 
   --fleet-controller PATH   fleetcontroller of Fleet
   --fleet-agent PATH        fleetagent of Fleet
   --fleet-charts DIR        its folder with the charts fleet, fleet-crd and fleet-agent
                             (default: the folder charts beside the controller's; without one, what the charts
                             would make is written out by the suite)
-  FILTER                    runs the files whose name contains it: fleet-agent, fleet-hub, takeover, pulumi
+  --flux-controller PATH    kustomize-controller of Flux
+  --flux-crds PATH          definitions of Flux: a folder or file, may be given several times; kinds Kustomization,
+                            GitRepository, OCIRepository, Bucket and ExternalArtifact
+  FILTER                    runs the files whose name contains it: fleet-agent, fleet-hub, takeover, pulumi, flux
 `;
 
-/** What the suite is given. */
+/** What the suite is given; one of the two at least. */
 export interface InteropOptions {
-  readonly controller: string;
-  readonly agent: string;
-  readonly charts: string | undefined;
+  readonly fleet?: { readonly controller: string; readonly agent: string; readonly charts: string | undefined };
+  readonly flux?: { readonly controller: string; readonly crds: readonly string[] };
   readonly filters: readonly string[];
 }
 
@@ -37,22 +40,42 @@ export function parseInterop(args: readonly string[], startedIn: string): Intero
       'fleet-controller': { type: 'string' },
       'fleet-agent': { type: 'string' },
       'fleet-charts': { type: 'string' },
+      'flux-controller': { type: 'string' },
+      'flux-crds': { type: 'string', multiple: true },
     },
   });
-  const program = (name: 'fleet-controller' | 'fleet-agent'): string => {
+  const program = (name: 'fleet-controller' | 'fleet-agent' | 'flux-controller'): string => {
     const given = values[name];
     if (!given) throw new Error(`--${name} is missing`);
     const path = resolve(startedIn, given);
     if (!isProgram(path)) throw new Error(`--${name}: ${given} is not a program`);
     return path;
   };
-  const controller = program('fleet-controller');
-  const agent = program('fleet-agent');
-  const given = values['fleet-charts'];
-  const charts = given === undefined ? join(dirname(dirname(controller)), 'charts') : resolve(startedIn, given);
-  const found = isFolder(join(charts, 'fleet')) && isFolder(join(charts, 'fleet-agent'));
-  if (given !== undefined && !found) throw new Error(`--fleet-charts: ${given} has no charts fleet and fleet-agent`);
-  return { controller, agent, charts: found ? charts : undefined, filters: positionals };
+  const fleet = () => {
+    const controller = program('fleet-controller');
+    const agent = program('fleet-agent');
+    const given = values['fleet-charts'];
+    const charts = given === undefined ? join(dirname(dirname(controller)), 'charts') : resolve(startedIn, given);
+    const found = isFolder(join(charts, 'fleet')) && isFolder(join(charts, 'fleet-agent'));
+    if (given !== undefined && !found) throw new Error(`--fleet-charts: ${given} has no charts fleet and fleet-agent`);
+    return { controller, agent, charts: found ? charts : undefined };
+  };
+  const flux = () => {
+    const controller = program('flux-controller');
+    const given = values['flux-crds'] ?? [];
+    if (given.length === 0) throw new Error('--flux-crds is missing');
+    const crds = given.map((path) => resolve(startedIn, path));
+    const none = crds.findIndex((path) => statSync(path, { throwIfNoEntry: false }) === undefined);
+    if (none >= 0) throw new Error(`--flux-crds: ${given[none] ?? ''} does not exist`);
+    return { controller, crds };
+  };
+  const hasFlux = values['flux-controller'] !== undefined || values['flux-crds'] !== undefined;
+  const hasFleet = Object.keys(values).some((name) => name.startsWith('fleet-'));
+  return {
+    ...(hasFleet || !hasFlux ? { fleet: fleet() } : {}),
+    ...(hasFlux ? { flux: flux() } : {}),
+    filters: positionals,
+  };
 }
 
 function isProgram(path: string): boolean {
@@ -79,12 +102,15 @@ export const interopTask: Task = async (args, reporter) => {
     return 2;
   }
   await buildPackage(reporter);
-  await ensureTools(['etcd', 'kube-apiserver', 'kube-controller-manager', 'helm'], reporter);
+  await ensureTools(['etcd', 'kube-apiserver', 'kube-controller-manager', 'helm', 'kubectl'], reporter);
   const config = join(repositoryRoot, 'test', 'interop', 'vitest.config.ts');
-  const tally = await runVitest(['--config', config, ...options.filters], {
-    MUSTER_INTEROP_FLEET_CONTROLLER: options.controller,
-    MUSTER_INTEROP_FLEET_AGENT: options.agent,
-    MUSTER_INTEROP_FLEET_CHARTS: options.charts ?? '',
+  const { fleet, flux, filters } = options;
+  const tally = await runVitest(['--config', config, ...filters], {
+    MUSTER_INTEROP_FLEET_CONTROLLER: fleet?.controller ?? '',
+    MUSTER_INTEROP_FLEET_AGENT: fleet?.agent ?? '',
+    MUSTER_INTEROP_FLEET_CHARTS: fleet?.charts ?? '',
+    MUSTER_INTEROP_FLUX_CONTROLLER: flux?.controller ?? '',
+    MUSTER_INTEROP_FLUX_CRDS: (flux?.crds ?? []).join(delimiter),
   });
   process.stdout.write(`\n${formatTally(tally)}\n`);
   return tally.failed === 0 && tally.passed > 0 ? 0 : 1;
