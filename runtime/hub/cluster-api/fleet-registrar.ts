@@ -11,6 +11,7 @@ import type { CacheEvent } from '../../kube/cache.ts';
 import { ensureClusterToken } from '../fleet/cluster-token.ts';
 import type { HubContext } from '../fleet/context.ts';
 import { hubFieldManager } from '../fleet/context.ts';
+import { registrationOf } from '../fleet/registration-state.ts';
 import { clusterPatch, newCluster, wantedCluster } from './fleet-cluster.ts';
 import { sourceOf, toRegistered } from './fleet-registered.ts';
 import type { Registered, Registrar, RegistrarChange } from './registrar.ts';
@@ -25,7 +26,7 @@ export function agentTokenName(cluster: string): string {
   return safeConcat('agent-token', cluster);
 }
 
-type Known = Pick<HubContext, 'client' | 'caches' | 'clusters' | 'tokens'>;
+type Known = Pick<HubContext, 'client' | 'caches' | 'clusters' | 'tokens' | 'requests' | 'serviceAccounts'>;
 
 export function createFleetRegistrar(context: Known): Registrar {
   const { client, caches, clusters } = context;
@@ -85,7 +86,9 @@ export function createFleetRegistrar(context: Known): Registrar {
         await patch(key, change, signal);
         cluster = clusters.get(key) ?? cluster;
       }
-      if (wanted.kubeconfig === undefined && toRegistered(cluster)?.stage !== 'registered') {
+      // the Cluster itself says it a moment later, when the token may have been used and be gone already
+      const registered = registrationOf(context, cluster).state === 'granted';
+      if (wanted.kubeconfig === undefined && !registered) {
         const plan = { name: secret, ttl: wanted.tokenTTL, annotations: { [fleetAnnotations.oneUse]: 'true' } };
         await ensureClusterToken(context, cluster, plan, signal);
       }
@@ -124,7 +127,8 @@ export function createFleetRegistrar(context: Known): Registrar {
       });
     },
     async whenSynced(signal) {
-      await Promise.all([caches.clusters.whenSynced(signal), caches.tokens.whenSynced(signal)]);
+      const needed = [caches.clusters, caches.tokens, caches.requests, caches.serviceAccounts];
+      await Promise.all(needed.map((cache) => cache.whenSynced(signal)));
     },
   };
 }
