@@ -53,7 +53,8 @@ export async function createCluster(
     return found.spec?.clientID === request.spec?.clientID ? found : undefined;
   }
 }
-/** One that has a status is told with its agent's first report (cluster-controller.ts). */
+
+/** One that has a status is told with its agent's first report (cluster-view.ts). */
 const isNew = ({ status }: Cluster): boolean => !status?.namespace;
 
 async function tellGranted(
