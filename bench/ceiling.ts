@@ -11,6 +11,7 @@ import type { KubeObject, ResourceType } from '../api/resource.ts';
 import type { KubeClient } from '../runtime/kube/client.ts';
 import { managedLabels } from '../runtime/hub/fleet/context.ts';
 import { clusterStatus } from '../runtime/hub/fleet/cluster-status.ts';
+import { isTold } from '../runtime/hub/fleet/cluster-view.ts';
 import type { CredentialReaders } from '../runtime/hub/fleet/credential-readers.ts';
 import { createCredentialReaders } from '../runtime/hub/fleet/credential-readers.ts';
 import { accountOf, answer, answerName, grantRights } from '../runtime/hub/fleet/registration-grant.ts';
@@ -92,7 +93,7 @@ export async function bareGrant(
   const [{ token }, granted] = await Promise.all([
     hub.createToken(account, { expirationSeconds: Math.ceil(rotatingPlan.wantedMs / 1000) }),
     // one that has a status is told with its agent's first report
-    cluster.status === undefined ? bareStatus(hub, Clusters, cluster, status) : cluster,
+    isTold(cluster) ? cluster : bareStatus(hub, Clusters, cluster, status),
   ]);
   const { type, object } = answer(scope, { token });
   await Promise.all([hub.create(type, object), allow(answerName(request))]);

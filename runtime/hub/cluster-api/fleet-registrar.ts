@@ -86,9 +86,8 @@ export function createFleetRegistrar(context: Known): Registrar {
         await patch(key, change, signal);
         cluster = clusters.get(key) ?? cluster;
       }
-      // the Cluster itself says it a moment later, when the token may have been used and be gone already
-      const registered = registrationOf(context, cluster).state === 'granted';
-      if (wanted.kubeconfig === undefined && !registered) {
+      // the Cluster itself says a moment later that it is registered; by then the token may have been used, and be gone
+      if (wanted.kubeconfig === undefined && registrationOf(context, cluster).state !== 'granted') {
         const plan = { name: secret, ttl: wanted.tokenTTL, annotations: { [fleetAnnotations.oneUse]: 'true' } };
         await ensureClusterToken(context, cluster, plan, signal);
       }

@@ -2,6 +2,7 @@
 import { durations } from '../../../api/durations.ts';
 import type { Cluster } from '../../../api/fleet/kinds.ts';
 import { keyOf } from '../../../api/resource.ts';
+import { isDeleting } from '../../kube/finalizers.ts';
 import { clusterOf } from './caches.ts';
 import { livenessOf } from './cluster-liveness.ts';
 import { namespaceOf } from './cluster-namespace.ts';
@@ -9,6 +10,11 @@ import type { ClusterView } from './cluster-status.ts';
 import type { HubContext } from './context.ts';
 import { isImported } from './local-cluster.ts';
 import { claimsOn, grantedRequests, registrationOf } from './registration-state.ts';
+
+/** Whether the hub has said anything of the Cluster yet; the first that it says is where its namespace is. */
+export function isTold({ status }: Cluster): boolean {
+  return Boolean(status?.namespace);
+}
 
 export function viewOf(
   context: HubContext,
@@ -30,7 +36,7 @@ export function viewOf(
 export function knownNamespace(context: Pick<HubContext, 'namespaces'>, cluster: Cluster): string | undefined {
   const name = namespaceOf(cluster);
   const known = context.namespaces.get(name);
-  if (known === undefined || known.metadata.deletionTimestamp !== undefined) return undefined;
+  if (known === undefined || isDeleting(known)) return undefined;
   return clusterOf(known) === keyOf(cluster) ? name : undefined;
 }
 
@@ -41,7 +47,7 @@ type Known = Pick<HubContext, 'config' | 'clusters' | 'requests' | 'serviceAccou
  * agent that was just granted the Cluster; what the import of a new Cluster comes to. 0 when it has come, or comes late.
  */
 export function moreIn(context: Known, cluster: Cluster, nowMs: number): number {
-  return cluster.status?.namespace ? firstReportIn(context, cluster, nowMs) : importIn(context, cluster, nowMs);
+  return isTold(cluster) ? firstReportIn(context, cluster, nowMs) : importIn(context, cluster, nowMs);
 }
 
 function firstReportIn(context: Known, cluster: Cluster, nowMs: number): number {

@@ -1,13 +1,13 @@
 /** What an import says in the Cluster's status. */
 import type { Condition } from '../../../api/conditions.ts';
 import { conditionTypes, findCondition, reasons, setCondition } from '../../../api/conditions.ts';
+import type { HubConfig } from '../../../api/fleet/hub-config.ts';
 import type { Cluster, ClusterStatus } from '../../../api/fleet/kinds.ts';
 import { keyOf } from '../../../api/resource.ts';
 import { clusterStatus } from './cluster-status.ts';
-import { knownNamespace, viewOf } from './cluster-view.ts';
+import { isTold, knownNamespace, viewOf } from './cluster-view.ts';
 import type { HubContext } from './context.ts';
 import type { HubAddress } from './edge-agent.ts';
-import type { HubConfig } from '../../../api/fleet/hub-config.ts';
 import { agentNamespaceOf, installedStatus } from './edge-agent.ts';
 import { leftNamespaces } from './edge-move.ts';
 import type { Applied } from './import-state.ts';
@@ -69,7 +69,7 @@ export async function report(
 
 /** With its first status, if it has none yet (cluster-view.ts). */
 function begun(context: HubContext, cluster: Cluster): Cluster {
-  const namespace = cluster.status?.namespace ? undefined : knownNamespace(context, cluster);
+  const namespace = isTold(cluster) ? undefined : knownNamespace(context, cluster);
   if (namespace === undefined) return cluster;
   const nowMs = Date.now();
   return { ...cluster, status: clusterStatus(cluster, viewOf(context, cluster, namespace, nowMs), new Date(nowMs)) };

@@ -11,6 +11,7 @@ import { carryOutGrant } from '../../registration/grant.ts';
 import { livenessOf } from './cluster-liveness.ts';
 import { ensureClusterNamespace } from './cluster-namespace.ts';
 import { clusterStatus } from './cluster-status.ts';
+import { isTold } from './cluster-view.ts';
 import { needsContents } from './content-rights.ts';
 import type { HubContext } from './context.ts';
 import { ensureOptions, hubFieldManager, isManaged } from './context.ts';
@@ -54,9 +55,6 @@ export async function createCluster(
   }
 }
 
-/** One that has a status is told with its agent's first report (cluster-view.ts). */
-const isNew = ({ status }: Cluster): boolean => !status?.namespace;
-
 async function tellGranted(
   context: HubContext,
   cluster: Cluster,
@@ -92,7 +90,8 @@ export async function grant(
         issue: async (issueSignal) => {
           const [credential] = await Promise.all([
             issueFor(context, request, account, issueSignal ?? signal),
-            isNew(cluster) ? tellGranted(context, cluster, account.namespace, signal) : undefined,
+            // one that has a status is told with its agent's first report
+            isTold(cluster) ? undefined : tellGranted(context, cluster, account.namespace, signal),
           ]);
           return credential;
         },
