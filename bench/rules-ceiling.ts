@@ -14,6 +14,7 @@ import { clusterNamespace, importTokenName, tokenServiceAccountName } from '../a
 import { Secrets, ServiceAccounts } from '../api/kubernetes/core.ts';
 import { RoleBindings, Roles } from '../api/kubernetes/rbac.ts';
 import { registrationFinalizer } from '../api/muster/constants.ts';
+import type { RegistrationRule } from '../api/muster/kinds.ts';
 import { synthAgent } from '../components/fleet/fleet-agent.ts';
 import { sendHeartbeat } from '../runtime/agent/fleet/heartbeat.ts';
 import { clusterAPIKubeconfig, fromClusterAPI } from '../runtime/hub/cluster-api/cluster-api-source.ts';
@@ -35,22 +36,14 @@ import { createClient } from '../runtime/kube/create-client.ts';
 import { inParallel } from '../runtime/kube/in-parallel.ts';
 import { parseKubeconfig } from '../runtime/kube/kubeconfig.ts';
 import { ownerReference } from '../runtime/kube/owner.ts';
-import type { PlayedClusterAPI } from '../test/support/played-cluster-api.ts';
 import { clusterAPIFinalizer } from '../test/support/played-cluster-api.ts';
 import { connectAgent } from '../test/support/simulated-agent.ts';
-import type { SmallEdges } from '../test/support/small-edges.ts';
 import { bareGrant, bareReaders, bareStatus, elsewhere } from './ceiling.ts';
 import { requestOf } from './request.ts';
-import { benchRule } from './rules-measure.ts';
+import type { RulesBench } from './rules-measure.ts';
 import { answersNamespace, systemNamespace, workspace } from './target.ts';
-import type { Target } from './target.ts';
 
-export interface BareImports {
-  readonly target: Target;
-  readonly edges: SmallEdges;
-  readonly capi: PlayedClusterAPI;
-  readonly workers: number;
-}
+type BareImports = Pick<RulesBench, 'target' | 'edges' | 'capi' | 'rule' | 'workers'>;
 
 /** Imports per second, from the first Cluster of Cluster API to the last heartbeat. No hub and no played agent may run. */
 export async function bareImports(bare: BareImports, prefix: string, count: number): Promise<number> {
@@ -67,23 +60,23 @@ export async function bareImports(bare: BareImports, prefix: string, count: numb
 
 /** One of them; resolves to the time of its heartbeat. */
 async function bareImport(bare: BareImports, readers: CredentialReaders, name: string): Promise<number> {
-  const { target, edges, capi } = bare;
+  const { target, edges, capi, rule } = bare;
   const { hub } = target;
   await capi.provision(name, edges.kubeconfig(name), { className: 'bench' });
   const mark = { metadata: { finalizers: [clusterAPIFinalizer, registrationFinalizer] } };
   const held = await hub.patch(capi.type, { namespace: capi.namespace, name }, mark, { type: 'merge' });
-  const created = await hub.create(Clusters, wantedFor(held));
+  const created = await hub.create(Clusters, wantedFor(rule, held));
   const secret = await hub.get(Secrets, { namespace: capi.namespace, name: `${name}-kubeconfig` });
   const { values, account } = await bareToken(bare, readers, created);
   const cluster = await bareInstall(bare, created, secret.data?.['value'] ?? '', values);
   return await bareRegistration(bare, readers, cluster, values, account);
 }
 
-/** What the benchmark's rule makes of it, marked as another hub's affair. */
-function wantedFor(held: ClusterAPICluster): Cluster {
+/** What the rule makes of it, marked as another hub's affair. */
+function wantedFor(rule: RegistrationRule, held: ClusterAPICluster): Cluster {
   const source = fromClusterAPI(held);
   const target = { workspace, name: source.name };
-  const registration = registrationFor(benchRule, source, target, clusterAPIKubeconfig(source));
+  const registration = registrationFor(rule, source, target, clusterAPIKubeconfig(source));
   if (isFault(registration)) throw new Error(registration.message);
   const { metadata, ...rest } = newCluster(registration, '');
   return { ...rest, metadata: { ...metadata, labels: { ...metadata.labels, ...elsewhere } } };

@@ -18,19 +18,12 @@ import { workspace } from './target.ts';
 
 const limitMs = 600_000;
 
-/** The rule that is measured. */
-export const benchRule: RegistrationRule = {
-  apiVersion: 'muster.dev/v1alpha1',
-  kind: 'RegistrationRule',
-  metadata: { name: 'bench' },
-  spec: { source: { clusterAPI: {} }, registration: { workspace } },
-};
-
 export interface RulesBench {
   readonly target: Target;
   readonly edges: SmallEdges;
   readonly agents: PlayedAgents;
   readonly capi: PlayedClusterAPI;
+  readonly rule: RegistrationRule;
   readonly workers: number;
 }
 

@@ -22,7 +22,7 @@ import { rssMb } from './process-usage.ts';
 import { progress } from './report.ts';
 import { bareImports } from './rules-ceiling.ts';
 import type { RulesBench } from './rules-measure.ts';
-import { benchRule, goAll, measure, until } from './rules-measure.ts';
+import { goAll, measure, until } from './rules-measure.ts';
 import { median, summarize } from './statistics.ts';
 import type { Figures } from './statistics.ts';
 import { openTarget, workspace } from './target.ts';
@@ -41,13 +41,14 @@ export async function rules(options: BenchOptions): Promise<object> {
     progress('installing Cluster API’s definition and a rule');
     await createNamespace(target.admin, namespace, { 'muster.dev/source': 'true' });
     await installDefinition(target.admin, clusterAPIDefinition('v1beta2', 'v1beta1'));
-    await createRule(target.admin, 'bench', benchRule.spec);
+    const rule = await createRule(target.admin, 'bench', { registration: { workspace } });
     const agents = playAgents(edges);
     const bench = {
       target,
       edges,
       agents,
       capi: new PlayedClusterAPI(target.admin, namespace),
+      rule,
       workers: options.workers,
     };
     await measure(bench, 'warm', Math.min(options.count, 20), {});

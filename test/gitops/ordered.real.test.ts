@@ -8,7 +8,6 @@ import { parseAllDocuments } from 'yaml';
 import { Clusters } from '../../api/fleet/kinds.ts';
 import type { KubeObject } from '../../api/resource.ts';
 import type { KubeClient } from '../../runtime/kube/client.ts';
-import type { ControlPlane as Plane } from '../harness/index.ts';
 import { ControlPlane } from '../harness/index.ts';
 import { openExample, storeIsReady, workspace } from './one-cluster.ts';
 import { reconcileAsFlux, syncAsArgoCd } from './players.ts';
@@ -21,7 +20,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-async function open(example: string, plane: Plane): Promise<{ admin: KubeClient; repository: Repository }> {
+async function open(example: string, plane: ControlPlane): Promise<{ admin: KubeClient; repository: Repository }> {
   const admin = plane.client();
   closing.push(() => admin.close());
   return { admin, repository: await openExample(example, plane, admin) };
